@@ -8,21 +8,10 @@ def main(job: Job) -> None:
     """Write the tables of all tasks, and of how models, layers and heads differ."""
     import pandas as pd
 
-    from darksecrets.features import (
-        comparisons,
-        diagonal,
-        head_types,
-        profiles,
-        redundancy_summary,
-        tables,
-    )
+    from darksecrets.features import comparisons, diagonal, head_types, profiles, tables
+    from darksecrets.features import redundancy_summary as redundancy
     from darksecrets.finetuning import layers
-    from darksecrets.finetuning.tables import (
-        COSINE,
-        LAST_LAYERS,
-        LAYER_CHANGES,
-        LAYER_SIMILARITY,
-    )
+    from darksecrets.finetuning.tables import COSINE, LAST_LAYERS, LAYER_CHANGES, LAYER_SIMILARITY
 
     params, output, models = job.params, job.output, job.params.models
     for table in (*tables.TABLES, COSINE):
@@ -53,9 +42,9 @@ def main(job: Job) -> None:
     if apart := job.input.all(tables.EXAMPLE_DISTANCES.name):
         examples = pd.concat(map(tables.EXAMPLE_DISTANCES.read, apart))
         distances = tables.HEAD_DISTANCES.read(output.head_distances)
-        found[tables.REDUNDANCY.name] = redundancy_summary.summarize(examples, distances)
-        found[tables.REDUNDANCY_CHANGES.name] = redundancy_summary.changes(examples)
-        found[tables.HEAD_POSITIONS.name] = redundancy_summary.positions(distances)
+        found[tables.REDUNDANCY.name] = redundancy.summarize(examples, distances)
+        found[tables.REDUNDANCY_CHANGES.name] = redundancy.changes(examples)
+        found[tables.HEAD_POSITIONS.name] = redundancy.positions(distances)
     changes = layers.changes_of(
         [LAYER_SIMILARITY.read(path) for path in job.input.all(LAYER_SIMILARITY.name)]
     )

@@ -21,8 +21,7 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.attention.store import AttentionStore
     from darksecrets.data.sampling import ANNOTATION, sample
     from darksecrets.features.head_distances import Distances
-    from darksecrets.features.measures import MEASURES
-    from darksecrets.features.measuring import measure_into
+    from darksecrets.features.measures import MEASURES, measure_into
     from darksecrets.features.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
     from darksecrets.finetuning import cosine
     from darksecrets.finetuning.tables import COSINE, LAYER_SIMILARITY

@@ -13,7 +13,7 @@ def main(job: Job) -> None:
     """
     import pandas as pd
 
-    from darksecrets.ablation.results import SweepResult
+    from darksecrets.ablation.results import SweepResult, joined
     from darksecrets.ablation.scoring import scored
     from darksecrets.ablation.seeds import over_seeds
     from darksecrets.ablation.statistics import Resampling
@@ -38,8 +38,5 @@ def main(job: Job) -> None:
             for declared, rows in zip(OVER_SEEDS, tables, strict=True):
                 parts[declared.name].append(rows.assign(task=task, state=state))
     for declared in (*EFFECTS, *OVER_SEEDS):
-        some = [rows for rows in parts[declared.name] if len(rows)]
-        table = pd.concat(some, ignore_index=True) if some else pd.DataFrame()
-        declared.write(
-            table.reindex(columns=list(declared.names)), getattr(job.output, declared.name)
-        )
+        rows = joined(parts[declared.name], declared.names)
+        declared.write(rows, getattr(job.output, declared.name))

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
+from darksecrets.ablation.results import joined
 from darksecrets.ablation.tables import SEED_AGREEMENT, TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
 from darksecrets.arrays import Floats
 from darksecrets.stats import ranks
@@ -99,8 +100,8 @@ def task_agreement(
             size = {"pairs": found.pairs, "heads": len(deltas[one].table)}
             rows.append({"state": state, "task": one, "other_task": other, **size})
             rows[-1] |= found.columns
-        tables.append(_with_q(pd.DataFrame(rows), ["p_value", "p_within_layers"]))
-    return _joined(tables, list(TASK_AGREEMENT.names))
+        tables.append(_with_q(pd.DataFrame(rows), "p_value", "p_within_layers"))
+    return joined(tables, TASK_AGREEMENT.names)
 
 
 def worst_overlap(
@@ -127,16 +128,14 @@ def worst_overlap(
                     continue
                 these = _draws(deltas[one], draws)
                 shared, p, within = ranks.shared_worst(orders[one], orders[other], k, these)
+                names = " ".join(f"L{n}H{head}" for n, head in deltas[one].table.index[shared])
                 rows.append(
                     {"state": state, "task": one, "other_task": other, "k": k, "heads": size}
-                    | {"shared": len(shared), "shared_heads": _named(deltas[one], shared)}
+                    | {"shared": len(shared), "shared_heads": names}
                     | {"expected": k**2 / size, "p_value": p, "p_within_layers": within}
                 )
-            table = pd.DataFrame(rows)
-            if rows:
-                table["q_value"] = benjamini_hochberg(table["p_value"])
-            tables.append(table)
-    return _joined(tables, list(WORST_OVERLAP.names))
+            tables.append(_with_q(pd.DataFrame(rows), "p_value"))
+    return joined(tables, WORST_OVERLAP.names)
 
 
 def worst_heads(
@@ -171,7 +170,7 @@ def worst_heads(
                 for p in worst
             ]
             tables.append(table.merge(_of_words(equal_words, task, state), how="left", on=_PLACE))
-    return _joined(tables, list(WORST_HEADS.names))
+    return joined(tables, WORST_HEADS.names)
 
 
 def _of_seeds(rows: pd.DataFrame) -> pd.DataFrame:
@@ -227,10 +226,6 @@ def _places(deltas: Deltas, order: Floats, k: int) -> pd.MultiIndex:
     return pd.MultiIndex.from_tuples(deltas.table.index[np.argsort(order)[:k]], names=_PLACE)
 
 
-def _named(deltas: Deltas, heads: ranks.Indices) -> str:
-    return " ".join(f"L{layer}H{head}" for layer, head in deltas.table.index[heads])
-
-
 def _same_sign(first: Floats, second: Floats) -> dict[str, float]:
     """Share of the heads whose effects have one sign, and its mean if heads are shuffled."""
     signs = [np.array([(v > 0).mean(), (v < 0).mean()]) for v in (first, second)]
@@ -238,19 +233,9 @@ def _same_sign(first: Floats, second: Floats) -> dict[str, float]:
     return {"same_sign": same.mean(), "same_sign_chance": float(signs[0] @ signs[1])}
 
 
-def _with_q(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+def _with_q(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Add a q-value for each column of p-values, over the rows that have one."""
     for column in columns if len(table) else ():
-        name = {"p_value": "q_value"}.get(column, column.replace("p_", "q_", 1))
-        known = table[column].notna()
-        table[name] = np.nan
-        if known.any():
-            table.loc[known, name] = benjamini_hochberg(table.loc[known, column])
+        known = table[column].dropna()
+        table[column.replace("p_", "q_", 1)] = pd.Series(benjamini_hochberg(known), known.index)
     return table
-
-
-def _joined(tables: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    tables = [table for table in tables if len(table)]
-    return (
-        pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
-    )

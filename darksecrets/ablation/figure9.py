@@ -37,13 +37,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
         rows = tables[name]
         axes.axvline(0, color=kit.BASELINE, linewidth=2, zorder=1)
         names = dict.fromkeys(sorted(rows["layer"].unique()), "")
-        look: dict[str, Any] = {
-            "at": "layer",
-            "places": names,
-            "ends": ("ci_low", "ci_high"),
-            "sure": "sure",
-        }
-        kit.intervals(axes, rows, "delta", _DOT, spread=["seed"], **look)
+        where: dict[str, Any] = {"at": "layer", "places": names, "spread": ["seed"]}
+        ends = ("ci_low", "ci_high")
+        kit.intervals(axes, rows, "delta", _DOT, ends=ends, sure="sure", **where)
         axes.set_title(f"intact: {written(rows['baseline'].mean(), '.1f')}")
         axes.locator_params(axis="x", nbins=3)
 

@@ -16,16 +16,18 @@ import pandas as pd
 from darksecrets.ablation.joint import Order, Plan
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import require_usable
-from darksecrets.ablation.tables import LARGEST_SET_MEANS, RANDOM
+from darksecrets.ablation.tables import JOINT_ABLATION, LARGEST_SET_MEANS, RANDOM
 from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
+from darksecrets.run.columns import MODEL
 from darksecrets.run.errors import InputError
 from darksecrets.stats import LEVEL
 from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.seeds import critical_value, mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
+_SCORED = list(JOINT_ABLATION.names[len(MODEL) :])
 DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
 
 
@@ -92,12 +94,6 @@ def joint_effects(
             deltas = curves.delta(name)
             sizes.append(counts | _largest(deltas, plan.counts, tolerance))
     return pd.concat(scored, ignore_index=True)[_SCORED], pd.DataFrame(sizes)
-
-
-_SCORED = [
-    *("metric", "order", "heads", "share", "baseline", "score", "delta", "ci_low", "ci_high"),
-    *("over_random", "over_random_low", "over_random_high", "chance", "examples", "draws"),
-]
 
 
 def largest_sets(deltas: Floats, counts: list[int], tolerance: float) -> Integers:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.ablation.results import SweepResult
+from darksecrets.ablation.results import SweepResult, joined
 from darksecrets.ablation.statistics import Resampling, bootstrap
 from darksecrets.ablation.tables import (
     EQUAL_WORDS,
@@ -85,21 +85,6 @@ class Experiments:
     equal_words: pd.DataFrame | None = None
     token_pairs: pd.DataFrame | None = None
 
-    def __post_init__(self) -> None:
-        _require(
-            self.framenet, ["direction", *_PLACE, "weight", "exceeds_controls"], "framenet_heads"
-        )
-        for name in (EQUAL_WORDS, TOKEN_PAIRS):
-            if (table := getattr(self, name)) is not None:
-                relation = ["relation"] if name == TOKEN_PAIRS else []
-                _require(table, [*_MODEL, *relation, *_PLACE, "weight", "q_value"], name)
-        if DIRECTION not in set(self.framenet["direction"]):
-            raise InputError(
-                "framenet_heads.csv: found the directions "
-                f"{sorted(set(self.framenet['direction']))}, expected '{DIRECTION}' among them. "
-                "Make the table again."
-            )
-
     def groups(self, task: str, state: str, seed: int) -> Iterator[Group]:
         """The groups of heads that were looked for in a model."""
         if state in _WITH_FRAMES:
@@ -157,7 +142,7 @@ def linked(
                 each.append(_each(deltas, chosen, group).assign(**about, **group.name))
                 found = _together(deltas, chosen, drawn, draws)
                 together.append({**about, **group.name, **found})
-    return _joined(each, LINKED_ABLATION.names), _corrected(pd.DataFrame(together))
+    return joined(each, LINKED_ABLATION.names), _corrected(pd.DataFrame(together))
 
 
 def _heads_of(result: SweepResult) -> SweepResult:
@@ -230,22 +215,6 @@ def _corrected(table: pd.DataFrame) -> pd.DataFrame:
     """Add q-values over all models and metrics, for each group."""
     table = table.reindex(columns=list(LINKED_GROUPS.names))
     for _, rows in table.groupby(["group", "relation"]):
-        known = rows.index[rows["p_value"].notna()]
-        if len(known):
-            table.loc[known, "q_value"] = benjamini_hochberg(table.loc[known, "p_value"])
+        known = rows["p_value"].dropna()
+        table.loc[known.index, "q_value"] = benjamini_hochberg(known)
     return table
-
-
-def _joined(tables: list[pd.DataFrame], names: tuple[str, ...]) -> pd.DataFrame:
-    found = [table for table in tables if len(table)]
-    columns = list(names)
-    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
-
-
-def _require(table: pd.DataFrame, columns: list[str], name: str) -> None:
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise InputError(
-            f"{name}.csv: found the columns {list(table.columns)}, expected also "
-            f"{', '.join(missing)}. Make the table again."
-        )

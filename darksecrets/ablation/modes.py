@@ -45,7 +45,11 @@ def compare_modes(
     rows: list[dict[str, Any]] = []
     for mode, other in others.items():
         require_usable(other, task)
-        _require_alike(reference, other, mode, task)
+        if not reference.is_like(other):
+            raise InputError(
+                f"{task.name}: found other examples or sets in the sweep with mode '{mode}' than "
+                "in the first one, expected the same. Run the sweep again."
+            )
         for metric in task.metrics:
             rows += _of_metric(reference, other, task, metric, mode, resampling)
     known = {column.name for column in MODEL}
@@ -125,12 +129,3 @@ def _counts(deltas: Floats, between: Floats, of_modes: Floats) -> dict[str, int]
         "opposite": int(opposite.sum()),
         "opposite_q": int((opposite & significant).sum()),
     }
-
-
-def _require_alike(reference: SweepResult, other: SweepResult, mode: str, task: Task) -> None:
-    same = other.sets.equals(reference.sets) and np.array_equal(other.idx, reference.idx)
-    if not same or not np.array_equal(other.labels, reference.labels):
-        raise InputError(
-            f"{task.name}: found other examples or sets in the sweep with mode '{mode}' than in "
-            "the first one, expected the same. Run the sweep again."
-        )

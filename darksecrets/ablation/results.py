@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from darksecrets.ablation.tables import KINDS, SWEEP_SETS
+from darksecrets.ablation.tables import SWEEP_SETS
 from darksecrets.arrays import Integers, Singles
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
@@ -17,6 +18,13 @@ from darksecrets.run.files import atomic
 SETS, PREDICTIONS = "sets.csv", "predictions.npz"
 PARTS = ("head", "layer")
 """Kinds of sets that are one part of the model; the statistics look for the best of each kind."""
+
+
+def joined(tables: Iterable[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
+    """The rows of all tables, with these columns; there may be no rows."""
+    found = [table for table in tables if len(table)]
+    every = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    return every.reindex(columns=list(columns))
 
 
 @dataclass(frozen=True)
@@ -41,10 +49,13 @@ class SweepResult:
         if self.predictions.shape != expected or self.labels.shape != expected[1:]:
             raise ValueError(f"predictions {self.predictions.shape}, expected {expected}")
         kinds = self.sets["kind"].tolist()
-        if unknown := set(kinds) - set(KINDS):
-            raise ValueError(f"found sets of the kinds {unknown}, expected {KINDS}")
         if kinds.index("baseline") or kinds.count("baseline") > 1:
             raise ValueError("the first set, and no other, is the baseline")
+
+    def is_like(self, other: SweepResult) -> bool:
+        """Whether another sweep disables the same sets, on the same examples."""
+        same = [np.array_equal(getattr(self, n), getattr(other, n)) for n in ("idx", "labels")]
+        return all(same) and self.sets.equals(other.sets)
 
     def save(self, folder: Path) -> None:
         """Write both files atomically: the folder appears complete or not at all."""

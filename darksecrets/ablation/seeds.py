@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.ablation.results import PARTS, SweepResult
+from darksecrets.ablation.results import PARTS, SweepResult, joined
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import Resampling, bootstrap, on_halves
 from darksecrets.ablation.tables import BEST, SEED_EFFECTS, SEED_TRANSFER, WORST
@@ -77,14 +77,9 @@ def over_seeds(
                     place = places.iloc[found.pop("number")].to_dict()
                     seeds = {"seed": seed, "other_seed": other_seed}
                     transfers.append({**about, "choice": choice, **seeds, **place, **found})
-    return (
-        _table(pd.concat(effects) if effects else pd.DataFrame(), SEED_EFFECTS.names),
-        _table(pd.DataFrame(transfers), SEED_TRANSFER.names),
+    return joined(effects, SEED_EFFECTS.names[2:]), joined(
+        [pd.DataFrame(transfers)], SEED_TRANSFER.names[2:]
     )
-
-
-def _table(rows: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
-    return rows.reindex(columns=[name for name in names if name not in ("task", "state")])
 
 
 def _effects(
@@ -203,8 +198,7 @@ def _halves(results: Results, metric: str, resampling: Resampling) -> list[tuple
 def _require_alike(results: Results, task: Task) -> None:
     first_seed, first = next(iter(results.items()))
     for seed, result in results.items():
-        same = np.array_equal(result.idx, first.idx) and np.array_equal(result.labels, first.labels)
-        if not same or not result.sets.equals(first.sets):
+        if not result.is_like(first):
             raise InputError(
                 f"{task.name}: found different examples or disabled sets in the sweeps of seeds "
                 f"{first_seed} and {seed}, expected the same. Run the sweeps again."

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from darksecrets.ablation.backends import Logits, Mask
-    from darksecrets.ablation.sharing import Numbers
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.models.hooks import Intervention
 
@@ -153,16 +152,13 @@ class Shared(Backend):
         """Call a function with places of wanted rows, a few at a time, and their trunk."""
 
         def of_places(places: list[int]) -> None:
-            compute(places, self._trunk([rows[place] for place in places]))
+            inputs = self.split.batch([rows[place] for place in places])
+            kept = {n: t for n, t in inputs.items() if n not in (MASK, "labels")}
+            on_device = {name: tensor.to(self.model.device) for name, tensor in kept.items()}
+            compute(places, self._branches.trunk(on_device))
 
         for _ in threads.apply(of_places, self._groups(rows, wanted), self.model.device):
             pass
-
-    def _trunk(self, rows: list[int]) -> Trunk:
-        inputs = self.split.batch(rows)
-        return self._branches.trunk(
-            {n: t.to(self.model.device) for n, t in inputs.items() if n not in (MASK, "labels")}
-        )
 
     def _groups(self, rows: Sequence[int], wanted: Flags) -> list[list[int]]:
         """Places among the rows of wanted examples of equal length, the most tokens first.
@@ -251,7 +247,7 @@ class _Branches:
         return states
 
     def logits(
-        self, trunk: Trunk, sets: Numbers, rows: Numbers, *, in_bfloat16: bool = False
+        self, trunk: Trunk, sets: Integers, rows: Integers, *, in_bfloat16: bool = False
     ) -> torch.Tensor:
         """Outputs of the classifier for pairs of a set and an input.
 
@@ -273,12 +269,12 @@ class _Branches:
         return torch.cat(found)[self._index(np.argsort(order))]
 
     def _branch(
-        self, trunk: Trunk, layers: list[Layer], ranks: Numbers, rows: Numbers
+        self, trunk: Trunk, layers: list[Layer], ranks: Integers, rows: Integers
     ) -> torch.Tensor:
         """As `logits`, for pairs sorted by rank, in place of numbers of sets, and input."""
         length, size = trunk[0].hidden.shape[1:]
         below, nodes = trunk[0].hidden[:0], np.empty(0, dtype=np.int64)
-        stacks = self._stacks(below, len(ranks), length, size)
+        stacks = itertools.cycle(self._memory("stacks", below, 2, len(ranks), length, size))
         for number, layer in enumerate(layers[:-1]):
             pairs, nodes_here = self._sharing.nodes(number, ranks, rows)
             old = int(np.searchsorted(self._sharing.first[ranks[pairs]], number))
@@ -298,10 +294,6 @@ class _Branches:
         ]
         return classify(self._model, torch.cat(first_tokens))
 
-    def _stacks(self, like: torch.Tensor, *shape: int) -> Iterator[torch.Tensor]:
-        """Two tensors, in turn."""
-        return itertools.cycle(self._memory("stacks", like, 2, *shape))
-
     def _memory(self, name: str, like: torch.Tensor, *shape: int) -> torch.Tensor:
         """A tensor in memory that a thread keeps for it: on a CPU, the first use of it is slow."""
         if like.device.type != "cpu":
@@ -313,18 +305,18 @@ class _Branches:
         return kept[:numbers].view(shape)
 
     def _top(
-        self, trunk: Trunk, below: torch.Tensor, nodes: Numbers, rows: Numbers
+        self, trunk: Trunk, below: torch.Tensor, nodes: Integers, rows: Integers
     ) -> torch.Tensor:
         """Input of the last layer: of nodes, and of the trunk for pairs that leave it there."""
         of_nodes = below[self._index(nodes)]
         return torch.cat([of_nodes, trunk[-1].hidden[self._index(rows[len(nodes) :])]])
 
-    def _disabled(self, number: int, ranks: Numbers) -> torch.Tensor:
+    def _disabled(self, number: int, ranks: Integers) -> torch.Tensor:
         """[ranks, heads], all heads that are disabled in a layer."""
         return self._own[self._index(ranks), number] | self._common[number]
 
-    def _index(self, numbers: Numbers) -> torch.Tensor | slice:
-        """Numbers as an index; a slice, which copies nothing, if they follow each other."""
+    def _index(self, numbers: Integers) -> torch.Tensor | slice:
+        """Integers as an index; a slice, which copies nothing, if they follow each other."""
         if len(numbers) and np.array_equal(
             numbers, np.arange(numbers[0], numbers[0] + len(numbers))
         ):
@@ -336,7 +328,7 @@ class _Branches:
         return (slice(first, min(first + step, end)) for first in range(start, end, step))
 
     def _leave(
-        self, state: _State, number: int, layer: Layer, ranks: Numbers, rows: Numbers
+        self, state: _State, number: int, layer: Layer, ranks: Integers, rows: Integers
     ) -> torch.Tensor:
         """Output of the layer, [pairs, L, size], for pairs that leave the trunk at it, by rank."""
         exact, attended = self._exact[number], state.attended[rows.tolist()]
@@ -357,7 +349,7 @@ class _Branches:
                 wide[here] = layer.up(normalised[here])
         return layer.lower(wide, normalised)
 
-    def _by_set(self, number: int, ranks: Numbers) -> Iterator[tuple[slice, torch.Tensor]]:
+    def _by_set(self, number: int, ranks: Integers) -> Iterator[tuple[slice, torch.Tensor]]:
         """Places of every set among pairs sorted by rank, and its own heads in a layer."""
         start = 0
         for rank, of_set in itertools.groupby(ranks.tolist()):

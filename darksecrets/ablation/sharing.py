@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from darksecrets.arrays import Flags, Integers
-
-if TYPE_CHECKING:
-    Flags = Flags
-    Numbers = Integers
 
 
 class Sharing:
@@ -37,17 +31,17 @@ class Sharing:
         first = np.where(touched.any(axis=1), touched.argmax(axis=1), layers - 1)
         order = np.lexsort([*own.reshape(len(own), -1).T[::-1], first])
         self.own: Flags = own[order]
-        self.rank: Numbers = np.argsort(order)
-        self.first: Numbers = first[order]
+        self.rank: Integers = np.argsort(order)
+        self.first: Integers = first[order]
         self._stems = [self._stem(number) for number in range(layers)]
 
-    def _stem(self, number: int) -> Numbers:
+    def _stem(self, number: int) -> Integers:
         """[ranks], the lowest rank with the same heads up to a layer."""
         flags = self.own[:, : number + 1].reshape(len(self.own), -1)
         _, lowest, same = np.unique(flags, axis=0, return_index=True, return_inverse=True)
         return lowest[same.reshape(-1)]
 
-    def nodes(self, number: int, ranks: Numbers, rows: Numbers) -> tuple[Numbers, Numbers]:
+    def nodes(self, number: int, ranks: Integers, rows: Integers) -> tuple[Integers, Integers]:
         """What has to be computed of a layer for pairs of a set and an input.
 
         Args:

@@ -33,6 +33,7 @@ from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.screening import Screening
 from darksecrets.ablation.sets import HeadSet, sweep_sets
 from darksecrets.ablation.shared import Shared, knows
+from darksecrets.ablation.tables import SWEEP_SETS
 from darksecrets.ablation.ties import decide_ties
 from darksecrets.arrays import Values
 from darksecrets.data.batches import by_length, load_split
@@ -277,14 +278,9 @@ def check_labels(labels: Values, task: Task, where: str) -> None:
 
 def result(task: Task, sets: Sequence[HeadSet], logits: Logits, split: EncodedSplit) -> SweepResult:
     """Predictions from logits, [sets, examples, outputs]."""
-    table = pd.DataFrame(
-        {
-            "kind": [of.kind for of in sets],
-            "layer": [of.layer for of in sets],
-            "head": [of.head for of in sets],
-            "name": [of.name for of in sets],
-        }
-    ).astype({"layer": "Int64", "head": "Int64"})
+    rows = [(of.kind, of.layer, of.head, of.name) for of in sets]
+    table = pd.DataFrame(rows, columns=list(SWEEP_SETS.names))
+    table = table.astype({"layer": "Int64", "head": "Int64"})
     predictions = np.stack([predict(task, of_set) for of_set in logits])
     return SweepResult(table, predictions, split.labels, split.idx)
 

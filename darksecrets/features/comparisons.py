@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from darksecrets.features import tables
 from darksecrets.features.changes import changes
 from darksecrets.features.levels import levels
 from darksecrets.features.profiles import Models, Profiles
-from darksecrets.features.tables import (
-    ATTENTION_CHANGES,
-    ATTENTION_LEVELS,
-    ATTENTION_ORIGINS,
-    ATTENTION_TRENDS,
-)
 from darksecrets.features.trends import origins, trends
 
 
@@ -46,8 +41,8 @@ def comparisons(models: Models, draws: int, resamples: int, seed: int) -> dict[s
         seed: Seed of both.
     """
     return {
-        ATTENTION_LEVELS.name: levels(models, resamples, seed),
-        ATTENTION_CHANGES.name: changes(models, draws, resamples, seed),
-        ATTENTION_TRENDS.name: trends(models, draws, resamples, seed),
-        ATTENTION_ORIGINS.name: origins(models, resamples, seed),
+        tables.ATTENTION_LEVELS.name: levels(models, resamples, seed),
+        tables.ATTENTION_CHANGES.name: changes(models, draws, resamples, seed),
+        tables.ATTENTION_TRENDS.name: trends(models, draws, resamples, seed),
+        tables.ATTENTION_ORIGINS.name: origins(models, resamples, seed),
     }

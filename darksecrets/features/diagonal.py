@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
-from darksecrets.arrays import Floats
 from darksecrets.features.tables import TOKEN_PAIR_CORRELATIONS
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import permuted_correlation
 from darksecrets.stats.resampling import interval
 from darksecrets.stats.weighted import pearson, resampled
 
-if TYPE_CHECKING:
-    Floats = Floats
-
 _MODEL = ["task", "state", "seed", "relation"]
-_VALUES = ("weight", "over_control")
 
 
 def diagonal_correlations(pairs: pd.DataFrame, draws: int, seed: int) -> pd.DataFrame:
@@ -45,11 +38,9 @@ def diagonal_correlations(pairs: pd.DataFrame, draws: int, seed: int) -> pd.Data
         for model, heads in reaching.groupby(_MODEL, sort=False, dropna=False)
     ]
     table = pd.DataFrame(rows, columns=list(TOKEN_PAIR_CORRELATIONS.names))
-    for name in _VALUES:
-        known = table[f"{name}_p"].notna()
-        if known.any():
-            p = table.loc[known, f"{name}_p"].to_numpy(np.float64)
-            table.loc[known, f"{name}_q"] = benjamini_hochberg(p)
+    for name in ("weight", "over_control"):
+        known = table[f"{name}_p"].dropna()
+        table[f"{name}_q"] = pd.Series(benjamini_hochberg(known), known.index)
     return table.astype({"seed": "Int64"})
 
 

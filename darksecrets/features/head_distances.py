@@ -19,14 +19,7 @@ import pandas as pd
 
 from darksecrets.arrays import Floats, Integers, Singles
 from darksecrets.attention.store import AttentionStore
-from darksecrets.features.tables import (
-    ALL_PAIRS,
-    DIFFERENT_LAYERS,
-    NEAREST,
-    OTHER_TEXT,
-    SAME_LAYER,
-    UNIFORM,
-)
+from darksecrets.features import tables
 from darksecrets.run.errors import InputError
 
 WORK = 2 * 10**10
@@ -118,12 +111,12 @@ class Distances:
         first, second = np.triu_indices(math.prod(self.shape), 1)
         same = first // self.shape[1] == second // self.shape[1]
         kinds = {
-            ALL_PAIRS: _mean(self.pairs),
-            SAME_LAYER: _mean(self.pairs[:, same]),
-            DIFFERENT_LAYERS: _mean(self.pairs[:, ~same]),
-            NEAREST: self._nearest(),
-            OTHER_TEXT: self.other_text,
-            UNIFORM: self.uniform,
+            tables.ALL_PAIRS: _mean(self.pairs),
+            tables.SAME_LAYER: _mean(self.pairs[:, same]),
+            tables.DIFFERENT_LAYERS: _mean(self.pairs[:, ~same]),
+            tables.NEAREST: self._nearest(),
+            tables.OTHER_TEXT: self.other_text,
+            tables.UNIFORM: self.uniform,
         }
         parts = [
             pd.DataFrame({"idx": self.idx, "pairs": kind, "distance": distances})

@@ -12,28 +12,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from zipfile import BadZipFile
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Flags, Floats, Integers
-from darksecrets.features.tables import (
-    BROAD,
-    BROAD_FOR_LENGTH,
-    HEAD_TYPE_AGREEMENT,
-    HEAD_TYPE_COUNTS,
-    HEAD_TYPES,
-    MAIN_TYPES,
-    NO_TYPE,
-    STATISTICS,
-    TYPES,
-)
+from darksecrets.features import tables
+from darksecrets.features.kept import Kept
 from darksecrets.run.columns import RANDOM
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic
 from darksecrets.run.tables import identify
 from darksecrets.stats.paired import FEWEST
 from darksecrets.stats.resampling import interval, resampled_means, widened
@@ -45,7 +33,7 @@ ENTROPY, LONGEST = 3.8, 128
 
 THRESHOLDS = dict(
     zip(
-        TYPES,
+        tables.TYPES,
         (BESIDE, BESIDE, ENTROPY, ENTROPY / math.log(LONGEST), SPECIAL, SPECIAL, SPECIAL),
         strict=True,
     )
@@ -57,7 +45,7 @@ FILE = "statistics.npz"
 
 
 @dataclass(frozen=True)
-class MapStatistics:
+class MapStatistics(Kept):
     """What decides the types of a model's heads, example by example.
 
     Attributes:
@@ -66,66 +54,29 @@ class MapStatistics:
         uniform: [examples, types, layers, 1] the same under uniform attention.
     """
 
+    what: ClassVar[str] = "statistics of maps"
     idx: Integers
     values: Floats
     uniform: Floats
 
-    def save(self, path: Path) -> None:
-        """Write everything in single precision, atomically."""
-        arrays = {name: getattr(self, name).astype(np.float32) for name in ("values", "uniform")}
-        with atomic(path) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(stream, idx=self.idx, **arrays)
-
     @classmethod
-    def load(cls, path: Path) -> MapStatistics:
-        """Read what `save` wrote.
-
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                both = (arrays[name].astype(np.float64) for name in ("values", "uniform"))
-                return cls(arrays["idx"], *both)
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise InputError(
-                f"{path}: found no statistics of maps ({error}), expected what the rule "
-                "measure_attention writes. Remove the file and run again."
-            ) from None
-
-
-@dataclass
-class StatisticsCollector:
-    """Gathers the statistics of a model's maps, batch by batch."""
-
-    parts: list[MapStatistics] = field(default_factory=list)
-
-    def add(self, idx: list[int], statistics: Floats, uniform: Floats) -> None:
-        """Add the examples of a batch.
+    def of(cls, idx: list[int], statistics: Floats, uniform: Floats) -> MapStatistics:
+        """Choose what decides the types of a batch of examples.
 
         Args:
             idx: Their numbers.
             statistics: [example, statistic, layer, head] see `measures.statistics_of`.
             uniform: The same under uniform attention; one head, and one layer if all are alike.
         """
-        number, shape = STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
+        number, shape = tables.STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
         uniform = np.broadcast_to(uniform, shape)  # short texts have no local layers
         of_types = []
         for values in (statistics, uniform):
-            named = dict(zip(STATISTICS, np.moveaxis(values, 1, 0), strict=False))
-            named[BROAD] = values[:, number]
-            named[BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
-            of_types.append(np.stack([named[name] for name in TYPES], axis=1))
-        self.parts.append(MapStatistics(np.array(idx), *of_types))
-
-    def together(self) -> MapStatistics:
-        """Everything that was added."""
-        return MapStatistics(
-            *(
-                np.concatenate([getattr(part, name) for part in self.parts])
-                for name in ("idx", "values", "uniform")
-            )
-        )
+            named = dict(zip(tables.STATISTICS, np.moveaxis(values, 1, 0), strict=False))
+            named[tables.BROAD] = values[:, number]
+            named[tables.BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
+            of_types.append(np.stack([named[name] for name in tables.TYPES], axis=1))
+        return cls(np.array(idx), *of_types)
 
 
 @dataclass(frozen=True)
@@ -175,7 +126,7 @@ class Typed:
     @property
     def main(self) -> Integers:
         """[layers, heads] number of the main type of a head in `MAIN_TYPES`."""
-        exclusive = self.of_type[[TYPES.index(name) for name in MAIN_TYPES[:-1]]]
+        exclusive = self.of_type[[tables.TYPES.index(name) for name in tables.MAIN_TYPES[:-1]]]
         last = len(exclusive) - 1 - exclusive[::-1].argmax(axis=0)
         return np.where(exclusive.any(axis=0), last, len(exclusive))
 
@@ -200,8 +151,10 @@ def _types(found: Typed) -> pd.DataFrame:
     """The rows of one model."""
     kinds, layers, heads = np.indices(found.mean.shape).reshape(3, -1)
     probability = np.where(np.isnan(found.ends[0]), np.nan, found.drawn.mean(axis=0))
-    main = np.array([TYPES.index(name) for name in MAIN_TYPES[:-1]] + [-1])[found.main]
-    names = np.array(TYPES)[kinds]
+    main = np.array([tables.TYPES.index(name) for name in tables.MAIN_TYPES[:-1]] + [-1])[
+        found.main
+    ]
+    names = np.array(tables.TYPES)[kinds]
     return pd.DataFrame(
         {
             "type": names,
@@ -216,7 +169,7 @@ def _types(found: Typed) -> pd.DataFrame:
             "probability": probability.ravel(),
             "main": main[layers, heads] == kinds,
         },
-        columns=[name for name in HEAD_TYPES.names if name not in ("task", "state", "seed")],
+        columns=[name for name in tables.HEAD_TYPES.names if name not in ("task", "state", "seed")],
     )
 
 
@@ -227,7 +180,7 @@ def counts(models: Models) -> pd.DataFrame:
         identify(_counts(found, random[task]), task, model)
         for (task, model), found in models.items()
     ]
-    return pd.concat(parts, ignore_index=True)[list(HEAD_TYPE_COUNTS.names)]
+    return pd.concat(parts, ignore_index=True)[list(tables.HEAD_TYPE_COUNTS.names)]
 
 
 def _counts(found: Typed, random: Typed) -> pd.DataFrame:
@@ -242,7 +195,7 @@ def _counts(found: Typed, random: Typed) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "layer": pd.array(numbers, dtype="Int64"),
-            "type": np.array([*TYPES, NO_TYPE])[kinds],
+            "type": np.array([*tables.TYPES, tables.NO_TYPE])[kinds],
             "heads": heads.ravel(),
             "ci_low": ends[0].ravel(),
             "ci_high": ends[1].ravel(),
@@ -254,7 +207,7 @@ def _counts(found: Typed, random: Typed) -> pd.DataFrame:
 
 def _by_layer(flags: Flags) -> Integers:
     """[..., types + 1, layers + 1] heads of a type, last of none; last, in all layers."""
-    exclusive = [TYPES.index(name) for name in MAIN_TYPES[:-1]]
+    exclusive = [tables.TYPES.index(name) for name in tables.MAIN_TYPES[:-1]]
     none = ~flags[..., exclusive, :, :].any(axis=-3, keepdims=True)
     of_layers = np.concatenate([flags, none], axis=-3).sum(axis=-1)
     everywhere = of_layers.sum(axis=-1, keepdims=True)
@@ -269,20 +222,23 @@ def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
         resamples: Number of bootstrap samples of the heads.
         seed: Seed of the samples.
     """
+    found: dict[Compared, list[tuple[Name, Name]]] = {}
+    for key, pair in itertools.chain(_of_tasks(models), _between_tasks(models)):
+        found.setdefault(key, []).append(pair)
     rows = []
-    for (compared, task, state), pairs in _pairs(models).items():
+    for (compared, task, state), pairs in found.items():
         main = np.array([[models[one].main, models[other].main] for one, other in pairs])
         rows.append(
             {"compared": compared, "task": task, "state": state, "pairs": len(pairs)}
             | _agreement(main, resamples, seed)
         )
-    return pd.DataFrame(rows, columns=list(HEAD_TYPE_AGREEMENT.names))
+    return pd.DataFrame(rows, columns=list(tables.HEAD_TYPE_AGREEMENT.names))
 
 
 def _agreement(main: Integers, resamples: int, seed: int) -> dict[str, float]:
     """How often both sides of [pairs, 2, layers, heads] are the same."""
     same = (main[:, 0] == main[:, 1]).mean(axis=0)  # [layers, heads]
-    shares = np.stack([main == number for number in range(len(MAIN_TYPES))]).mean(axis=-1)
+    shares = np.stack([main == number for number in range(len(tables.MAIN_TYPES))]).mean(axis=-1)
     by_chance = (shares[:, :, 0] * shares[:, :, 1]).sum(axis=0)  # [pairs, layers]
     found = {"agreement": same.mean(), "control": by_chance.mean(), "heads": same.size}
     if same.size < FEWEST:
@@ -296,27 +252,21 @@ Name = tuple[str, str]
 Compared = tuple[str, str, str]
 
 
-def _pairs(models: Models) -> dict[Compared, list[tuple[Name, Name]]]:
-    """Pairs of models to compare, by what is compared, task and state."""
-    found: dict[Compared, list[tuple[Name, Name]]] = {}
-    for key, pair in itertools.chain(_of_tasks(models), _between_tasks(models)):
-        found.setdefault(key, []).append(pair)
-    return found
+_OF_ONE_TASK = {
+    ("finetuned", "finetuned"): ("seeds", "finetuned"),
+    ("pretrained", "finetuned"): ("fine-tuning", ""),
+    ("pretrained", RANDOM): ("random", ""),
+}
+"""What is compared, and its state in the table, by the states of two models of a task."""
 
 
 def _of_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
     """Pairs of models of one task."""
     for one, other in itertools.combinations(models, 2):
-        (task, first), (also, second) = one, other
-        states = _state(first), _state(second)
-        if task != also:
-            continue
-        if states == ("finetuned", "finetuned"):
-            yield ("seeds", task, "finetuned"), (one, other)
-        elif states == ("pretrained", "finetuned"):
-            yield ("fine-tuning", task, ""), (one, other)
-        elif states == ("pretrained", RANDOM):
-            yield ("random", task, ""), (one, other)
+        states = _state(one[1]), _state(other[1])
+        if one[0] == other[0] and states in _OF_ONE_TASK:
+            compared, state = _OF_ONE_TASK[states]
+            yield (compared, one[0], state), (one, other)
 
 
 def _between_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:

@@ -6,12 +6,14 @@ use, ClearNLP's (the authors') and those of Universal Dependencies (UD).
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from darksecrets.arrays import Flags
+from darksecrets.run.files import RESOURCES
 
 
 def _words(text: str) -> frozenset[str]:
@@ -54,31 +56,13 @@ SINGULAR_PRONOUNS = _words(
 )
 PLURAL_PRONOUNS = _words("they them their theirs themselves")
 
-KNOWN_TAGS = (
-    NOUNS
-    | PRONOUNS
-    | VERBS
-    | _words("CC CD DT EX FW IN JJ JJR JJS LS MD PDT POS RB RBR RBS RP SYM TO UH")
-    | _words("WDT WP WP$ WRB $ # '' `` , . : -LRB- -RRB- ( )")
-    | _words("ADD AFX BES GW HVS HYPH NFP NIL XX _SP SP")  # OntoNotes, Web Treebank
-    | {""}
-)
-_CLEARNLP = _words(
-    "acl acomp advcl advmod agent amod appos attr aux auxpass case cc ccomp complm compound conj "
-    "csubj csubjpass dative dep det dobj expl intj iobj mark meta neg nmod npadvmod nsubj "
-    "nsubjpass nummod oprd parataxis pcomp pobj poss preconj predet prep prt punct quantmod relcl "
-    "root xcomp"
-)
-_UNIVERSAL = _words(
-    "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse "
-    "dislocated expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis "
-    "punct reparandum root vocative xcomp"
-)
+_LISTS = tomllib.loads((RESOURCES / "labels.toml").read_text(encoding="utf-8"))
+_PENN, _CLEARNLP, _UNIVERSAL = (_words(_LISTS[name]) for name in ("penn", "clearnlp", "universal"))
 
 
 def unknown_tags(tags: Collection[str]) -> list[str]:
     """Tags that are not Penn tags, sorted."""
-    return sorted(set(tags) - KNOWN_TAGS)
+    return sorted(set(tags) - _PENN - {""})
 
 
 def unknown_dependencies(labels: Collection[str]) -> list[str]:
@@ -99,17 +83,16 @@ def word_features(tokens: Sequence[Mapping[str, Any]]) -> Flags:
     Returns:
         [words, features], features in the order of `WORD_FEATURES`.
     """
-    has = np.zeros((len(tokens), len(WORD_FEATURES)), dtype=np.bool_)
-    negations = negation_words([token["text"] for token in tokens])
-    for row, token in zip(has, tokens, strict=True):
-        row[0] = token["tag"] in NOUNS
-        row[1] = token["tag"] in VERBS
-        row[2] = token["tag"] in PRONOUNS
-        row[3] = token["dep"] in SUBJECTS
-        row[4] = token["dep"] in OBJECTS
-        row[6] = token["dep"] in PUNCTUATION
-    has[:, 5] = negations
-    return has
+    of_labels = {
+        "noun": [token["tag"] in NOUNS for token in tokens],
+        "verb": [token["tag"] in VERBS for token in tokens],
+        "pronoun": [token["tag"] in PRONOUNS for token in tokens],
+        "subject": [token["dep"] in SUBJECTS for token in tokens],
+        "object": [token["dep"] in OBJECTS for token in tokens],
+        "negation": negation_words([token["text"] for token in tokens]),
+        "punctuation": [token["dep"] in PUNCTUATION for token in tokens],
+    }
+    return np.array([of_labels[name] for name in WORD_FEATURES], dtype=np.bool_).T
 
 
 def negation_words(words: Sequence[str]) -> list[bool]:

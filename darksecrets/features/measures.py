@@ -16,7 +16,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,14 +25,14 @@ import pandas as pd
 from darksecrets.arrays import Flags, Floats, Halves, Integers, Reals, Singles
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import Maps, Reach, any_window
-from darksecrets.features import tables
-from darksecrets.features.head_types import StatisticsCollector
+from darksecrets.features import head_types, profiles, strongest, tables
+from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.features.pairs import Differences, PairCells, hexagons, other_queries
-from darksecrets.features.profiles import Collector, Values, of_all_tokens
-from darksecrets.features.strongest import StrongestCollector, from_others
+from darksecrets.features.pairs import Additive, Differences, PairCells, hexagons, other_queries
+from darksecrets.features.profiles import Collector, Values, of_all_tokens, quotient
+from darksecrets.features.strongest import StrongestColumns, from_others
 from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
-from darksecrets.features.tokens import Tokens
+from darksecrets.features.tokens import Tokens, describe
 from darksecrets.run.columns import MAPS, names
 from darksecrets.run.tables import Table
 from darksecrets.stats.controls import pairs_at_the_same_distance, tokens_at_likely_places
@@ -104,9 +105,7 @@ def reduced_sets(cells: Cells, values: Reals, how: np.ufunc) -> Floats:
     if how is np.add:
         reached = ~np.isnan(values)
         sums = how.reduceat(np.where(reached, values, 0.0), starts, axis=0, dtype=np.float64)
-        with np.errstate(invalid="ignore"):
-            mean: Floats = sums / np.add.reduceat(reached, starts, axis=0, dtype=np.int64)
-        return mean
+        return quotient(sums, np.add.reduceat(reached, starts, axis=0, dtype=np.int64))
     return how.reduceat(values.astype(np.float64), starts, axis=0)
 
 
@@ -130,12 +129,12 @@ def greatest_by_example(cells: Cells, values: Reals, examples: int, kinds: int) 
     counts = np.array([len(keys) for keys in cells.keys])
     starts = np.cumsum(counts) - counts
     sums = np.add.reduceat(np.where(known, greatest, 0), starts, axis=0)
-    with np.errstate(invalid="ignore"):
-        found[cells.examples, cells.kinds] = sums / np.add.reduceat(known, starts, axis=0)
+    counted = np.add.reduceat(known, starts, axis=0)
+    found[cells.examples, cells.kinds] = quotient(sums, counted)
     return found
 
 
-class Mean:
+class Mean(Additive):
     """Means over sets of cells, for every kind, layer and head.
 
     Attributes:
@@ -167,25 +166,9 @@ class Mean:
         self.sums += np.tensordot(of_kind, np.where(counted, reduced, 0.0), axes=1)
         self.sets += np.rint(np.tensordot(of_kind, counted, axes=1)).astype(np.int64)
 
-    def __iadd__(self, other: Mean) -> Mean:
-        """Add the sums of another batch."""
-        self.sums += other.sums
-        self.sets += other.sets
-        self.uniform += other.uniform
-        return self
-
-    def of(self, heads: slice) -> Mean:
-        """Means of some heads, of all layers."""
-        part = Mean(0)
-        for name in ("sums", "sets", "uniform"):
-            setattr(part, name, getattr(self, name)[..., heads])
-        return part
-
     def means(self) -> Floats:
         """[kinds, ...heads] means; NaN where there are no sets."""
-        with np.errstate(invalid="ignore"):
-            result: Floats = self.sums / self.sets
-        return result
+        return quotient(self.sums, self.sets)
 
 
 def column_means(maps: Singles, reach: Reach | None = None) -> Singles:
@@ -454,7 +437,8 @@ def diagonal_score(means: Mapping[str, Floats]) -> Floats:
     return np.asarray(sum(statistics[STATISTICS.index(name)] for name in DIAGONAL))
 
 
-Sums = TypeVar("Sums", Mean, Differences)
+Sums = tuple[Mean, Mean | None, Differences | None]
+"""Of a measure: of the real cells, of its controls, and of the differences between both."""
 
 
 @dataclass(frozen=True)
@@ -508,11 +492,27 @@ class Measure:
             found.add(maps, cells, how)
         return found
 
+    def sums(self, batch: Batch, drawn: Batch, uniform: Batch) -> Sums:
+        """The sums of a batch, of the same with its controls, and of the differences of both.
+
+        Args:
+            batch: Examples of equal length.
+            drawn: The same, with random cells.
+            uniform: The same under uniform attention, from `uniform_batch`.
+        """
+        real = self.of(batch)
+        if self.controlled and uniform.reach is None:  # each weight is 1 / length
+            real.uniform += real.sets / uniform.half.shape[-1]
+        else:
+            real.uniform += self.of(uniform).sums
+        control = self.of(drawn) if self.controlled else None
+        return real, control, self.differences(drawn)
+
     def rows(
         self,
+        means: Mapping[str, Floats],
         real: Mean,
         control: Mean | None,
-        means: Mapping[str, Floats],
         differences: Differences | None,
     ) -> pd.DataFrame:
         """A row per head and kind that occurs in the data; ``layer`` and ``head`` count from 1.
@@ -541,8 +541,7 @@ class Measure:
 
 def _or_zero(mean: Mean, sums: Floats | None = None) -> Floats:
     """Means of all kinds and heads, flat; 0 where there are no sets."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num((mean.sums if sums is None else sums) / mean.sets).ravel()
+    return np.nan_to_num(quotient(mean.sums if sums is None else sums, mean.sets)).ravel()
 
 
 #: All measures. To add one: a function of a `Batch`, a table, and an entry here.
@@ -570,8 +569,8 @@ def measure(
     seed: int,
     max_bytes: int = 2**22,
     collector: Collector | None = None,
-    strongest: StrongestCollector | None = None,
-    statistics: StatisticsCollector | None = None,
+    strongest: list[StrongestColumns] | None = None,
+    statistics: list[MapStatistics] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
 
@@ -588,10 +587,35 @@ def measure(
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
         collector: Gathers what is kept of every example; None to keep nothing.
-        strongest: Gathers the strongest column of every map; None to keep nothing.
-        statistics: Gathers the statistics of every map; None to keep nothing.
+        strongest: Where to put the strongest columns of every batch; None to keep nothing.
+        statistics: Where to put the statistics of every batch; None to keep nothing.
     """
     (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, strongest, statistics)
+    return tables
+
+
+def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[str, pd.DataFrame]:
+    """Measure every head of a model in one pass over its maps.
+
+    Args:
+        folder: Where the files of `profiles`, `strongest` and `head_types` are written.
+        maps: Maps of the model.
+        annotation: The words of the examples, see `darksecrets.features.annotation`.
+        seed: Seed of the controls.
+
+    Returns:
+        The table of every measure, see `measure`.
+    """
+    collector = Collector()
+    columns: list[StrongestColumns] = []
+    statistics: list[MapStatistics] = []
+    tokens = describe(maps, annotation)
+    tables = measure(
+        maps, tokens, seed, collector=collector, strongest=columns, statistics=statistics
+    )
+    collector.profiles().save(folder / profiles.FILE)
+    StrongestColumns.joined(columns).save(folder / strongest.FILE)
+    MapStatistics.joined(statistics).save(folder / head_types.FILE)
     return tables
 
 
@@ -601,8 +625,8 @@ def measure_several(
     seed: int,
     collectors: Sequence[Collector | None],
     max_bytes: int = 2**23,
-    strongest: StrongestCollector | None = None,
-    statistics: StatisticsCollector | None = None,
+    strongest: list[StrongestColumns] | None = None,
+    statistics: list[MapStatistics] | None = None,
 ) -> list[dict[str, pd.DataFrame]]:
     """Measure several models at once, each by itself, as `measure` does.
 
@@ -619,73 +643,44 @@ def measure_several(
     """
     models, own = len(collectors), maps.heads // len(collectors)
     parts = [slice(first * own, (first + 1) * own) for first in range(models)]
-    sums = _Sums()
+    sums: dict[str, Sums] = {}
     chances = feature_chances(tokens)
     in_turn = iter(tokens)
     for examples, half in maps.batches(max_bytes):
         some = list(itertools.islice(in_turn, len(examples)))
-        batch = _batch(maps, half, some)
+        idx, batch = [one.idx for one in some], _batch(maps, half, some)
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         uniform = uniform_batch(batch)
-        sums.add(batch, drawn, uniform)
+        for name, entry in MEASURES.items():
+            found = entry.sums(batch, drawn, uniform)
+            known: tuple[Any, ...] = sums.setdefault(name, found)
+            for total, more in zip(known, found, strict=True):
+                if more is not None and more is not total:
+                    total += more
         if any(collector is not None for collector in collectors):
-            _collect(collectors, parts, some, batch, drawn, uniform)
+            _collect(collectors, parts, idx, batch, drawn, uniform)
         if strongest is not None:
             received = from_others(batch.maps, batch.columns, batch.reach)
-            strongest.add([one.idx for one in some], batch.features, received)
+            strongest.append(StrongestColumns.of(idx, batch.features, received))
         if statistics is not None:
-            statistics.add([one.idx for one in some], batch.statistics, uniform.statistics)
-    return [sums.of(part).tables() for part in parts]
+            statistics.append(MapStatistics.of(idx, batch.statistics, uniform.statistics))
+    return [_tables(sums, part) for part in parts]
 
 
-@dataclass
-class _Sums:
-    """What is summed over batches, by the name of the measure.
-
-    Attributes:
-        real: Every measure of the real cells.
-        control: Of the controls, for the measures that have some.
-        differences: Between both, for the measures that are tested.
-    """
-
-    real: dict[str, Mean] = field(default_factory=dict)
-    control: dict[str, Mean] = field(default_factory=dict)
-    differences: dict[str, Differences] = field(default_factory=dict)
-
-    def add(self, batch: Batch, drawn: Batch, uniform: Batch) -> None:
-        """Add a batch, the same with its controls, and under uniform attention."""
-        for name, entry in MEASURES.items():
-            mean = entry.of(batch)
-            mean.uniform += _uniform(entry, uniform, mean)
-            _add(self.real, name, mean)
-            if entry.controlled:
-                _add(self.control, name, entry.of(drawn))
-            if (found := entry.differences(drawn)) is not None:
-                _add(self.differences, name, found)
-
-    def of(self, heads: slice) -> _Sums:
-        """The sums of some heads, of all layers."""
-        return _Sums(
-            {name: mean.of(heads) for name, mean in self.real.items()},
-            {name: mean.of(heads) for name, mean in self.control.items()},
-            {name: found.of(heads) for name, found in self.differences.items()},
-        )
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """A table for each of `MEASURES`."""
-        means = {name: mean.means() for name, mean in self.real.items()}
-        return {
-            name: entry.rows(
-                self.real[name], self.control.get(name), means, self.differences.get(name)
-            )
-            for name, entry in MEASURES.items()
-        }
+def _tables(sums: Mapping[str, Sums], heads: slice) -> dict[str, pd.DataFrame]:
+    """A table for each of `MEASURES`, of some heads of all layers."""
+    own: dict[str, Any] = {
+        name: [each if each is None else each.of(heads) for each in of_name]
+        for name, of_name in sums.items()
+    }
+    means = {name: real.means() for name, (real, *_) in own.items()}
+    return {name: entry.rows(means, *own[name]) for name, entry in MEASURES.items()}
 
 
 def _collect(
     collectors: Sequence[Collector | None],
     parts: Sequence[slice],
-    tokens: Sequence[Tokens],
+    idx: list[int],
     batch: Batch,
     drawn: Batch,
     uniform: Batch,
@@ -693,7 +688,7 @@ def _collect(
     """Let the collector of every model gather what is kept of the examples of a batch."""
     values = {**of_tokens(batch), **of_all_tokens(batch.columns, batch.features)}
     even = {**of_tokens(uniform), **of_all_tokens(uniform.columns, uniform.features)}
-    control, idx = of_tokens(drawn), [one.idx for one in tokens]
+    control = of_tokens(drawn)
     for collector, part in zip(collectors, parts, strict=True):
         if collector is not None:
             own, random = (
@@ -729,19 +724,6 @@ def uniform_batch(batch: Batch) -> Batch:
     return replace(batch, half=maps, maps=maps, columns=columns)  # type: ignore[arg-type]
 
 
-def _uniform(entry: Measure, uniform: Batch, mean: Mean) -> Floats:
-    """[kinds, ...heads] sums of a measure under uniform attention to the tokens in reach.
-
-    Args:
-        entry: The measure.
-        uniform: Examples of equal length, from `uniform_batch`.
-        mean: The measure of their own maps.
-    """
-    if entry.controlled and uniform.reach is None:  # each weight is 1 / length
-        return mean.sets / uniform.half.shape[-1]
-    return entry.of(uniform).sums
-
-
 def of_tokens(batch: Batch) -> Values:
     """The measures of `profiles.CONTROLLED` of every example, of the batch's cells."""
     cells, size = batch.cells.features, (len(batch.half), len(FEATURES))
@@ -749,10 +731,3 @@ def of_tokens(batch: Batch) -> Values:
     stripe = greatest_by_example(cells, batch.columns[examples, keys], *size)
     from_cls = greatest_by_example(cells, batch.weights(cells, batch.heads[0] - 1), *size)
     return {GREATEST: stripe, FROM_CLS: from_cls}
-
-
-def _add(sums: dict[str, Sums], name: str, more: Sums) -> None:
-    if name in sums:
-        sums[name] += more
-    else:
-        sums[name] = more

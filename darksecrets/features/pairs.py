@@ -13,7 +13,9 @@ same distance elsewhere. So pairs have four controls:
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -99,7 +101,23 @@ class PairCells:
     six: Integers
 
 
-class Differences:
+class Additive:
+    """Arrays of sums over examples, whose last axis is the heads."""
+
+    def __iadd__(self, other: Self) -> Self:
+        """Add the sums of another batch."""
+        for name, values in vars(other).items():
+            vars(self)[name] += values
+        return self
+
+    def of(self, heads: slice) -> Self:
+        """The sums of some heads, of all layers."""
+        part = copy.copy(self)
+        vars(part).update({name: values[..., heads] for name, values in vars(self).items()})
+        return part
+
+
+class Differences(Additive):
     """Sums over examples of what exceeds the controls, for every kind and head.
 
     Attributes:
@@ -148,21 +166,6 @@ class Differences:
         self.sums[control, kind] += sure
         self.squares[control, kind] += sure**2
         self.units[control, kind] += known
-
-    def __iadd__(self, other: Differences) -> Differences:
-        """Add the sums of another batch."""
-        self.sums += other.sums
-        self.squares += other.squares
-        self.units += other.units
-        self.same_key += other.same_key
-        return self
-
-    def of(self, heads: slice) -> Differences:
-        """The sums of some heads, of all layers."""
-        part = Differences(0)
-        for name in ("sums", "squares", "units", "same_key"):
-            setattr(part, name, getattr(self, name)[..., heads])
-        return part
 
     def columns(self) -> dict[str, Floats]:
         """[kinds, layer, head] the columns that `tables.OVER_CONTROLS` declares."""

@@ -8,31 +8,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from darksecrets.arrays import Flags, Floats, Integers, Singles
-from darksecrets.features.tables import (
-    ATTENTION_MEASURES,
-    FROM_CLS,
-    GREATEST,
-    MOST_ATTENDED,
-    PER_TOKEN,
-    TOTAL,
-)
+from darksecrets.features import kept, tables
 from darksecrets.run.arrays import Arrays
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic
 
 Values = Mapping[str, Floats]
 """By measure, [example, feature, layer, head]; NaN where an example has no such token."""
 
-CONTROLLED = (GREATEST, FROM_CLS)
+CONTROLLED = (tables.GREATEST, tables.FROM_CLS)
 """Measures that are also taken of random tokens."""
 
 ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: weights this close, relative to the greatest, are equal."""
+
+
+def quotient(sums: Floats, counts: Floats | Integers) -> Floats:
+    """Means from sums; NaN where nothing was counted."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / counts)
 
 
 def of_all_tokens(columns: Singles, features: Flags) -> Values:
@@ -48,10 +45,13 @@ def of_all_tokens(columns: Singles, features: Flags) -> Values:
     tied = columns >= columns.max(axis=1, keepdims=True) * (1 - ROUNDING)
     shares = tied / tied.sum(axis=1, keepdims=True)
     most = np.einsum("ejf,ejlh->eflh", having, shares, optimize=True)
-    with np.errstate(invalid="ignore"):
-        mean = total / counts
+    mean = quotient(total, counts)
     present = np.where(counts > 0, 1, np.nan)
-    return {PER_TOKEN: mean, TOTAL: total * present, MOST_ATTENDED: most * present}
+    return {
+        tables.PER_TOKEN: mean,
+        tables.TOTAL: total * present,
+        tables.MOST_ATTENDED: most * present,
+    }
 
 
 FILE = "examples.npz"
@@ -82,38 +82,27 @@ class Profiles:
     control_heads: Values
 
     def save(self, path: Path) -> None:
-        """Write everything in single precision, atomically."""
-        arrays: Arrays = {"idx": self.idx, "tokens": self.tokens}
-        for part in _PARTS:
-            for name, values in getattr(self, part).items():
-                arrays[f"{part} {name}"] = values.astype(np.float32)
-        with atomic(path) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+        """See `kept.write`."""
+        arrays: Arrays = {
+            f"{part} {name}": values
+            for part in _PARTS
+            for name, values in getattr(self, part).items()
+        }
+        kept.write(path, {"idx": self.idx, "tokens": self.tokens, **arrays})
 
     @classmethod
     def load(cls, path: Path) -> Profiles:
-        """Read what `save` wrote.
-
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                found = {name: arrays[name] for name in arrays.files}
-            parts: dict[str, Values] = {
-                part: {
-                    name: found[f"{part} {name}"].astype(np.float64)
-                    for name in ATTENTION_MEASURES
-                    if f"{part} {name}" in found
-                }
-                for part in _PARTS
+        """See `kept.read`."""
+        found = kept.read(path, "attention of single examples", "idx", "tokens")
+        parts: dict[str, Values] = {
+            part: {
+                name: found[f"{part} {name}"]
+                for name in tables.ATTENTION_MEASURES
+                if f"{part} {name}" in found
             }
-            return cls(found["idx"], found["tokens"], **parts)
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise InputError(
-                f"{path}: found no attention of single examples ({error}), expected what the rule "
-                "measure_attention writes. Remove the file and run again."
-            ) from None
+            for part in _PARTS
+        }
+        return cls(found["idx"], found["tokens"], **parts)
 
 
 _PARTS = ("weights", "uniform", "control", "heads", "control_heads")
@@ -162,7 +151,10 @@ class Collector:
             for part, measures in self.examples.items()
         }
         heads = {
-            part: {name: self._mean(sums, parts[part][name]) for name, sums in measures.items()}
+            part: {
+                name: quotient(sums, (~np.isnan(parts[part][name])).sum(axis=0)[..., None])
+                for name, sums in measures.items()
+            }
             for part, measures in self.sums.items()
         }
         return Profiles(
@@ -174,14 +166,6 @@ class Collector:
             heads["weights"],
             heads["control"],
         )
-
-    @staticmethod
-    def _mean(sums: Floats, examples: Floats) -> Floats:
-        """[feature, layer, head] means over the examples that have a value."""
-        counts = (~np.isnan(examples)).sum(axis=0)[..., None]
-        with np.errstate(invalid="ignore"):
-            mean: Floats = sums / counts
-        return mean
 
 
 Models = Mapping[str, Mapping[str, Sequence[Profiles]]]

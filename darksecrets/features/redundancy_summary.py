@@ -10,16 +10,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Floats
-from darksecrets.features.tables import (
-    ALL_PAIRS,
-    DIFFERENT_LAYERS,
-    HEAD_POSITIONS,
-    NEAREST,
-    PAIRS,
-    REDUNDANCY,
-    REDUNDANCY_CHANGES,
-    SAME_LAYER,
-)
+from darksecrets.features import tables
 from darksecrets.run.columns import MAPS, names
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import FEWEST, mean_intervals
@@ -33,7 +24,7 @@ PERMUTATIONS = 999
 """Random assignments of heads to layers, and random signs of changes."""
 
 _MODEL = list(names(*MAPS))
-_COMPARED = (SAME_LAYER, DIFFERENT_LAYERS, NEAREST)
+_COMPARED = (tables.SAME_LAYER, tables.DIFFERENT_LAYERS, tables.NEAREST)
 _SIDES = ("a", "b")
 _EQUAL = 1e-6  # rounding of a distance
 
@@ -49,49 +40,36 @@ def summarize(examples: pd.DataFrame, distances: pd.DataFrame) -> pd.DataFrame:
         The table `redundancy`.
     """
     p_values = {model: _same_layer(rows) for model, rows in _by_model(distances)}
-    rows = [
-        {**dict(zip(_MODEL, model, strict=True)), **row}
+    parts = [
+        _of_model(part, p_values.get(model, np.nan)).assign(**dict(zip(_MODEL, model, strict=True)))
         for model, part in _by_model(examples)
-        for row in _of_model(part, p_values.get(model, np.nan))
     ]
-    table = pd.DataFrame(rows, columns=REDUNDANCY.names)
-    known = table["p_value"].notna()
-    if known.any():
-        table.loc[known, "q_value"] = benjamini_hochberg(table["p_value"][known].to_numpy())
-    return table
+    every = pd.concat(parts, ignore_index=True)
+    return _corrected(every.reindex(columns=list(tables.REDUNDANCY.names)))
 
 
-def _of_model(examples: pd.DataFrame, p_value: float) -> Iterator[dict[str, Any]]:
+def _of_model(examples: pd.DataFrame, p_value: float) -> pd.DataFrame:
     """The rows of one model."""
     by_kind = examples.pivot_table(index="idx", columns="pairs", values="distance")
-    kinds = [kind for kind in PAIRS if kind in by_kind]
-    distances = _means(by_kind[kinds])
-    compared = [kind for kind in _COMPARED if kind in by_kind]
-    differences = _means(by_kind[compared].sub(by_kind[ALL_PAIRS], axis=0)) if compared else {}
-    for kind in kinds:
-        mean, low, high = distances[kind]
-        difference = differences.get(kind, np.full(3, np.nan))
-        yield {
-            "pairs": kind,
-            "distance": mean,
-            "ci_low": low,
-            "ci_high": high,
-            "control": mean - difference[0],
-            "difference": difference[0],
-            "difference_low": difference[1],
-            "difference_high": difference[2],
-            "p_value": p_value if kind == SAME_LAYER else np.nan,
-            "examples": int(by_kind[kind].count()),
-        }
+    kinds = [kind for kind in tables.PAIRS if kind in by_kind]
+    found = _means(by_kind[kinds], "distance", "ci")
+    if compared := [kind for kind in _COMPARED if kind in by_kind]:
+        apart = by_kind[compared].sub(by_kind[tables.ALL_PAIRS], axis=0)
+        found = found.join(_means(apart, "difference", "difference"))
+        found["control"] = found["distance"] - found["difference"]
+    is_same = found.index == tables.SAME_LAYER
+    return found.assign(
+        pairs=kinds, p_value=np.where(is_same, p_value, np.nan), examples=by_kind[kinds].count()
+    )
 
 
-def _means(values: pd.DataFrame) -> dict[str, Floats]:
-    """[3] mean over the examples of every column, and its interval."""
+def _means(values: pd.DataFrame, name: str, ends_of: str) -> pd.DataFrame:
+    """A row for every column: its mean over the examples, and the interval of the mean."""
     means = values.mean()
     ends = np.full((2, len(means)), np.nan)
     if len(values) >= FEWEST:
         ends = mean_intervals(values.to_numpy(np.float64), RESAMPLES, np.random.default_rng(0))
-    return dict(zip(values.columns, np.vstack([means, ends]).T, strict=True))
+    return pd.DataFrame({name: means, f"{ends_of}_low": ends[0], f"{ends_of}_high": ends[1]})
 
 
 def changes(examples: pd.DataFrame) -> pd.DataFrame:
@@ -112,11 +90,14 @@ def changes(examples: pd.DataFrame) -> pd.DataFrame:
         for kind, of_kind in of_task.groupby("pairs", sort=False)
         if {"pretrained", "finetuned"} <= set(of_kind.dropna(subset="distance")["state"])
     ]
-    table = pd.DataFrame(rows, columns=REDUNDANCY_CHANGES.names)
-    known = table["p_value"].notna()
-    if known.any():
-        table.loc[known, "q_value"] = benjamini_hochberg(table["p_value"][known].to_numpy())
-    return table
+    return _corrected(pd.DataFrame(rows, columns=tables.REDUNDANCY_CHANGES.names))
+
+
+def _corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """Add q-values over all rows with a p-value."""
+    known = table["p_value"].dropna()
+    q = pd.Series(benjamini_hochberg(known), known.index)
+    return table.assign(q_value=q)
 
 
 def _change(distances: pd.DataFrame) -> dict[str, float]:
@@ -178,7 +159,9 @@ def positions(distances: pd.DataFrame) -> pd.DataFrame:
             pd.DataFrame(columns | {"x": placed[:, 0], "y": placed[:, 1], "stress": stress})
         )
     return (
-        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=HEAD_POSITIONS.names)
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=tables.HEAD_POSITIONS.names)
     )
 
 

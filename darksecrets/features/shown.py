@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from darksecrets.features.tables import (
-    CLS_ATTENTION,
-    EQUAL_WORDS,
-    HEAD_POSITIONS,
-    HEAD_STATISTICS,
-    HEAD_TYPES,
-    SHARES,
-    STRIPES,
-    TOKEN_PAIRS,
-)
+from darksecrets.features import tables
 from darksecrets.run.shown import Phrase, Shown
 
 _LEVELS = ("attention_levels", "attention_changes", "attention_trends", "attention_origins")
@@ -19,7 +10,7 @@ _DISTANCES = ("redundancy", "head_distances")
 
 SHOWN = (
     Shown(
-        STRIPES,
+        tables.STRIPES,
         "weight",
         "Stripe: {kind}",
         "Vertical stripes (4.4)",
@@ -28,7 +19,7 @@ SHOWN = (
         on_card=False,
     ),
     Shown(
-        HEAD_STATISTICS,
+        tables.HEAD_STATISTICS,
         "value",
         "Attention: {kind}",
         "Where attention goes (4.4)",
@@ -44,12 +35,12 @@ SHOWN = (
                 at_least=0.25,
                 times=2,
                 greatest=True,
-                kinds=SHARES,
+                kinds=tables.SHARES,
             ),
         ),
     ),
     Shown(
-        HEAD_TYPES,
+        tables.HEAD_TYPES,
         "probability",
         "Probable type: {kind}",
         "Where attention goes (4.4)",
@@ -60,7 +51,7 @@ SHOWN = (
         on_card=False,
     ),
     Shown(
-        CLS_ATTENTION,
+        tables.CLS_ATTENTION,
         "weight",
         "From [CLS]: {kind}",
         "[CLS] in the last layer (4.5)",
@@ -69,7 +60,7 @@ SHOWN = (
         on_card=False,
     ),
     Shown(
-        TOKEN_PAIRS,
+        tables.TOKEN_PAIRS,
         "weight",
         "Pair: {kind}",
         "Related tokens (4.5)",
@@ -80,7 +71,7 @@ SHOWN = (
         phrases=(Phrase("attends from {kind} beyond all controls", significant=True),),
     ),
     Shown(
-        EQUAL_WORDS,
+        tables.EQUAL_WORDS,
         "weight",
         "Equal words",
         "Related tokens (4.5)",
@@ -89,22 +80,16 @@ SHOWN = (
         summaries=("linked_ablation", "linked_groups"),
         phrases=(Phrase("attends between equal words beyond all controls", significant=True),),
     ),
-    Shown(
-        HEAD_POSITIONS,
-        "x",
-        "Position, first coordinate",
-        "Distances between heads (5)",
-        palette="effect",
-        summaries=_DISTANCES,
-        on_card=False,
-    ),
-    Shown(
-        HEAD_POSITIONS,
-        "y",
-        "Position, second coordinate",
-        "Distances between heads (5)",
-        palette="effect",
-        summaries=_DISTANCES,
-        on_card=False,
+    *(
+        Shown(
+            tables.HEAD_POSITIONS,
+            axis,
+            f"Position, {order} coordinate",
+            "Distances between heads (5)",
+            palette="effect",
+            summaries=_DISTANCES,
+            on_card=False,
+        )
+        for axis, order in (("x", "first"), ("y", "second"))
     ),
 )

@@ -7,25 +7,23 @@ both. In layers with local attention, only tokens that can attend to it are coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-from zipfile import BadZipFile
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from darksecrets.arrays import Flags, Integers, Singles
 from darksecrets.attention.store import Reach
+from darksecrets.features.kept import Kept
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.profiles import ROUNDING
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic
 
 FILE = "strongest.npz"
 """Name of the file of a model, in the folder of its task."""
 
 
 @dataclass(frozen=True)
-class StrongestColumns:
+class StrongestColumns(Kept):
     """The strongest column of every map of a model, beside the tokens of its examples.
 
     Attributes:
@@ -36,40 +34,14 @@ class StrongestColumns:
             several are equally strong, their shares among the kinds.
     """
 
+    what: ClassVar[str] = "strongest columns"
     idx: Integers
     tokens: Singles
     columns: Singles
 
-    def save(self, path: Path) -> None:
-        """Write all arrays, atomically."""
-        with atomic(path) as temporary, temporary.open("wb") as stream:
-            np.savez_compressed(stream, idx=self.idx, tokens=self.tokens, columns=self.columns)
-
     @classmethod
-    def load(cls, path: Path) -> StrongestColumns:
-        """Read what `save` wrote.
-
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return cls(arrays["idx"], arrays["tokens"], arrays["columns"])
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise InputError(
-                f"{path}: found no strongest columns ({error}), expected what the rule "
-                "measure_attention writes. Remove the file and run again."
-            ) from None
-
-
-@dataclass
-class StrongestCollector:
-    """Gathers the strongest columns of a model, batch by batch."""
-
-    parts: list[StrongestColumns] = field(default_factory=list)
-
-    def add(self, idx: list[int], features: Flags, received: Singles) -> None:
-        """Add the examples of a batch.
+    def of(cls, idx: list[int], features: Flags, received: Singles) -> StrongestColumns:
+        """Find them in a batch of examples.
 
         Args:
             idx: Their numbers.
@@ -77,17 +49,7 @@ class StrongestCollector:
             received: From `from_others`.
         """
         kinds = kinds_of(features)
-        columns = strongest_columns(received, kinds)
-        self.parts.append(StrongestColumns(np.array(idx), kinds.mean(axis=1), columns))
-
-    def together(self) -> StrongestColumns:
-        """Everything that was added."""
-        return StrongestColumns(
-            *(
-                np.concatenate([getattr(part, name) for part in self.parts])
-                for name in ("idx", "tokens", "columns")
-            )
-        )
+        return cls(np.array(idx), kinds.mean(axis=1), strongest_columns(received, kinds))
 
 
 def kinds_of(features: Flags) -> Singles:

@@ -13,15 +13,8 @@ import numpy as np
 from darksecrets.arrays import Flags, Integers
 from darksecrets.attention.store import Maps
 from darksecrets.data.alignment import overlaps
-from darksecrets.features.annotated import Examples
-from darksecrets.features.labels import (
-    FEATURES,
-    PUNCTUATION,
-    RELATIONS,
-    SUBJECTS,
-    VERBS,
-    word_features,
-)
+from darksecrets.features import labels
+from darksecrets.features.annotation import Examples
 from darksecrets.run.errors import InputError
 
 Pairs = Integers
@@ -109,15 +102,15 @@ def describe_example(
         special: [L] whether a token is a special one; the first special one is [CLS].
     """
     length = len(segments)
-    features = np.zeros((length, len(FEATURES)), dtype=np.bool_)
+    features = np.zeros((length, len(labels.FEATURES)), dtype=np.bool_)
     features[:, -1] = special
     features[0, -2:] = special[0], False
-    related = np.zeros((len(RELATIONS), length, length), dtype=np.bool_)
+    related = np.zeros((len(labels.RELATIONS), length, length), dtype=np.bool_)
     pieces = []
     for number, words in enumerate(sentences):
         spans = np.array([[word["start"], word["end"]] for word in words]).reshape(-1, 2)
         of_words = overlaps(offsets, segments, special, number, spans)
-        features[:, :-2] |= of_words @ word_features(words)
+        features[:, :-2] |= of_words @ labels.word_features(words)
         for relation, (first, second) in enumerate((verbs_and_subjects(words), nouns(words))):
             pairs = of_words[:, first] @ of_words[:, second].T
             related[2 * relation] |= pairs
@@ -133,7 +126,7 @@ def verbs_and_subjects(words: Words) -> tuple[list[int], list[int]]:
     found = [
         (word["head"], number)
         for number, word in enumerate(words)
-        if word["dep"] in SUBJECTS and words[word["head"]]["tag"] in VERBS
+        if word["dep"] in labels.SUBJECTS and words[word["head"]]["tag"] in labels.VERBS
     ]
     return [verb for verb, _ in found], [subject for _, subject in found]
 
@@ -163,4 +156,4 @@ def _equal(sentences: Sequence[Words], pieces: Sequence[Flags]) -> Pairs:
 
 def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     text: str = first["text"]
-    return first["dep"] not in PUNCTUATION and text.lower() == second["text"].lower()
+    return first["dep"] not in labels.PUNCTUATION and text.lower() == second["text"].lower()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -93,10 +94,9 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
     declared = tables.predictions(task.num_labels)
     columns = ["task", "state", "seed", "idx", "label", "prediction"]
     parts = {str(path): declared.read(path, columns) for path in models}
-    rows: dict[str, dict[int, pd.DataFrame]] = {}
-    for part in parts.values():
-        rows.setdefault(part["state"].iloc[0], {})[int(part["seed"].iloc[0])] = part
-    seeds = {state: sorted(of_seeds) for state, of_seeds in rows.items()}
+    in_order = sorted(parts.values(), key=lambda part: int(part["seed"].iloc[0]))
+    by_state = pd.concat(in_order).groupby("state", sort=False)
+    seeds = {str(state): sorted(rows["seed"].unique().tolist()) for state, rows in by_state}
     if len({tuple(of_state) for of_state in seeds.values()}) > 1:
         found = ", ".join(f"{state} {of_state}" for state, of_state in seeds.items())
         raise InputError(
@@ -113,16 +113,13 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
                 "expected those of one validation split. Remove both and run again."
             )
     kind: Any = np.float64 if task.is_regression else np.int64
-    stacked = {state: [of_seeds[seed] for seed in seeds[state]] for state, of_seeds in rows.items()}
-    stacked |= {str(name): [part] for name, part in table.groupby("baseline")}
+    predictions = {
+        str(name): rows["prediction"].to_numpy(dtype=kind).reshape(-1, len(first))
+        for of_name in (by_state, table.groupby("baseline"))
+        for name, rows in of_name
+    }
     return Outcomes(
-        task,
-        first["label"].to_numpy(dtype=kind),
-        {
-            name: np.stack([part["prediction"].to_numpy(dtype=kind) for part in of_seeds])
-            for name, of_seeds in stacked.items()
-        },
-        next(iter(seeds.values())),
+        task, first["label"].to_numpy(dtype=kind), predictions, next(iter(seeds.values()))
     )
 
 
@@ -158,9 +155,13 @@ def compare(
         for outcomes in all_outcomes
         for metric in outcomes.task.metrics
     ]
-    means, differences, averaged = [row for one in scores for row in one.means()], [], []
+    means, differences, averaged = [one.mean(name) for one in scores for name in one.values], [], []
     shared = set.intersection(*(set(outcomes.seeds) for outcomes in all_outcomes))
-    to_average = [one.of(shared, resampling) for one in scores if one.is_gain_metric]
+    to_average = [
+        one.of(shared, resampling)
+        for one in scores
+        if one.metric == gain_metric(one.outcomes.task.metrics)
+    ]
     for pair in COMPARISONS:
         compared = [one for one in scores if {*pair} <= set(one.values)]
         sides = dict(zip(("model", "reference"), pair, strict=True))
@@ -238,7 +239,8 @@ class _Scores:
 
     def __init__(self, outcomes: Outcomes, metric: str, resampling: Resampling) -> None:
         self.outcomes, self.metric, self.resampling = outcomes, metric, resampling
-        self._differences: dict[tuple[str, str], _Difference] = {}
+        #: First model − second, on the same examples and seeds.
+        self.difference = functools.cache(self._difference)
         labels, models = outcomes.labels, outcomes.predictions
         plain = METRICS[metric].plain
         self.values = {
@@ -267,16 +269,8 @@ class _Scores:
         """Number of examples."""
         return len(self.outcomes.labels)
 
-    @property
-    def is_gain_metric(self) -> bool:
-        """Whether means over tasks are of this metric."""
-        return self.metric == gain_metric(self.outcomes.task.metrics)
-
-    def means(self) -> list[dict[str, Any]]:
-        """Rows of `tables.SCORE_MEANS`."""
-        return [self._mean(name, rows) for name, rows in self.outcomes.predictions.items()]
-
-    def _mean(self, name: str, predictions: Values) -> dict[str, Any]:
+    def mean(self, name: str) -> dict[str, Any]:
+        """Row of `tables.SCORE_MEANS` of a model."""
         values = self.values[name]
         mean = mean_over_seeds(values, float(self.drawn[name].var(ddof=1)))
         low, high = feasible([mean.low, mean.high], *METRICS[self.metric].bounds)
@@ -289,14 +283,8 @@ class _Scores:
             "sd": PERCENT * values.std(ddof=1) if len(values) > 1 else np.nan,
             "seeds": pd.NA if name in tables.BASELINE_NAMES else len(values),
             "examples": self.examples,
-            "constant": float(is_constant(predictions).mean()),
+            "constant": float(is_constant(self.outcomes.predictions[name]).mean()),
         }
-
-    def difference(self, first: str, second: str) -> _Difference:
-        """First − second, on the same examples and seeds."""
-        if (first, second) not in self._differences:
-            self._differences[first, second] = self._difference(first, second)
-        return self._differences[first, second]
 
     def _difference(self, first: str, second: str) -> _Difference:
         models, labels = self.outcomes.predictions, self.outcomes.labels

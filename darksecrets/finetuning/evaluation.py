@@ -115,21 +115,9 @@ def write_results(
         for name, value in values.items()
     ]
     tables.SCORES.write(pd.DataFrame(rows), scores)
-    table = pd.DataFrame(
-        {
-            "idx": split.idx,
-            "label": split.labels,
-            "prediction": predicted,
-            **{f"logit_{k}": logits[:, k] for k in range(logits.shape[1])},
-        }
-    )
-    columns = pd.DataFrame({**run, **table})
-    tables.predictions(logits.shape[1]).write(columns, predictions)
-    _log.info(
-        "%s, %s, seed %d: %s",
-        task.name,
-        state,
-        seed,
-        ", ".join(f"{name} {100 * value:.1f}" for name, value in values.items()),
-    )
+    columns = {"idx": split.idx, "label": split.labels, "prediction": predicted}
+    columns |= {f"logit_{k}": column for k, column in enumerate(logits.T)}
+    tables.predictions(logits.shape[1]).write(pd.DataFrame({**run, **columns}), predictions)
+    shown = ", ".join(f"{name} {100 * value:.1f}" for name, value in values.items())
+    _log.info("%s, %s, seed %d: %s", task.name, state, seed, shown)
     return values

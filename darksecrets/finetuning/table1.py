@@ -13,14 +13,8 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.data.metrics import METRICS
+from darksecrets.finetuning import tables
 from darksecrets.finetuning.comparison import gain_metric
-from darksecrets.finetuning.tables import (
-    BASELINES,
-    MEAN_DIFFERENCES,
-    SCORE_DIFFERENCES,
-    SCORE_MEANS,
-    SCORES,
-)
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
 from darksecrets.run.numbers import written
@@ -135,13 +129,13 @@ def draw(sources: Sources) -> dict[str, str]:
     """Write Table 1 from a run's tables, with the paper's numbers if they are among them."""
     published = sources.paths("published")
     table = Table1(
-        scores=sources.table(SCORES, "scores"),
-        means=sources.table(SCORE_MEANS, "means"),
-        differences=sources.table(SCORE_DIFFERENCES, "differences"),
-        averaged=sources.table(MEAN_DIFFERENCES, "mean_differences"),
+        scores=sources.table(tables.SCORES, "scores"),
+        means=sources.table(tables.SCORE_MEANS, "means"),
+        differences=sources.table(tables.SCORE_DIFFERENCES, "differences"),
+        averaged=sources.table(tables.MEAN_DIFFERENCES, "mean_differences"),
         tasks=sources.metrics,
         label=sources.label,
-        baselines=sources.table(BASELINES, "baselines"),
+        baselines=sources.table(tables.BASELINES, "baselines"),
         sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
         paper=read_paper(published[0]) if published else None,
     )
@@ -440,7 +434,9 @@ def _notes(table: Table1) -> list[str]:
         " fine-tuned.",
         *_on_constants(table.scores),
     ]
-    if regressions := [task for task, metrics in table.tasks.items() if not _counted(metrics)]:
+    if regressions := [
+        task for task, metrics in table.tasks.items() if METRICS[metrics[0]].counted is None
+    ]:
         notes.append(
             f"The sign of an untrained regression's output is arbitrary: for {_listed(regressions)}"
             " (pretrained), it is the one that fits the training split better."
@@ -491,11 +487,6 @@ def _on_constants(scores: pd.DataFrame) -> list[str]:
     if not found:
         return []
     return [f"{CONSTANT} Predicts the same for every example: {', '.join(found)}."]
-
-
-def _counted(metrics: Sequence[str]) -> bool:
-    """Whether a task with these metrics has classes."""
-    return METRICS[metrics[0]].counted is not None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -102,6 +102,8 @@ _COMPARED = (
 _DIFFERENCE = (
     number("difference", "score of `model` − score of `reference`, means over seeds", "× 100"),
     *interval("difference", unit="× 100"),
+    like(P_VALUE, "two-sided p-value of no difference"),
+    like(Q_VALUE, "false discovery rate over all rows"),
 )
 
 SCORE_DIFFERENCES = Table(
@@ -112,8 +114,6 @@ SCORE_DIFFERENCES = Table(
         *_COMPARED,
         METRIC,
         *_DIFFERENCE,
-        like(P_VALUE, "two-sided p-value of no difference"),
-        like(Q_VALUE, "false discovery rate over all rows"),
         _SEEDS,
         _EXAMPLES,
     ),
@@ -126,8 +126,6 @@ MEAN_DIFFERENCES = Table(
     (
         *_COMPARED,
         *_DIFFERENCE,
-        like(P_VALUE, "two-sided p-value of no difference"),
-        like(Q_VALUE, "false discovery rate over all rows"),
         integer("tasks", "tasks averaged over", low=1),
         _SEEDS,
         like(_EXAMPLES, "validation examples of all these tasks"),

@@ -68,15 +68,9 @@ def _import(options: argparse.Namespace) -> None:
     for path in (options.order, options.labels):
         if not path.is_file():
             raise InputError(f"{path}: there is no such file.")
+    given = options.order, options.labels, options.annotator, options.number
     with open_labels(options.folder) as file:
-        count = import_labels(
-            MapSet.load(options.folder),
-            file,
-            options.order,
-            options.labels,
-            options.annotator,
-            options.number,
-        )
+        count = import_labels(MapSet.load(options.folder), file, *given)
     sys.stdout.write(f"{count} labels added to {file.path}\n")
 
 

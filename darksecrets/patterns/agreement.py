@@ -15,16 +15,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Floats, Integers
-from darksecrets.patterns.classes import (
-    DEFINITIONS,
-    KINDS,
-    LENIENT,
-    NO_COLUMN,
-    NUMBERS,
-    PATTERNS,
-    STRENGTHS,
-    STRICT,
-)
+from darksecrets.patterns import classes
 from darksecrets.patterns.mapset import SETTLED, MapSet, strict_labels
 from darksecrets.patterns.tables import AGREEMENT, ALL, CONFUSION
 from darksecrets.run.errors import InputError
@@ -45,7 +36,7 @@ def _strict(labels: pd.DataFrame) -> pd.Series[str]:
 def _columns(labels: pd.DataFrame) -> pd.Series[str]:
     """Kinds of the columns, in the order of `KINDS`, whichever is the strongest."""
     return labels["columns"].map(
-        lambda kinds: "".join(sorted(kinds, key=[*KINDS, NO_COLUMN].index))
+        lambda kinds: "".join(sorted(kinds, key=[*classes.KINDS, classes.NO_COLUMN].index))
     )
 
 
@@ -53,13 +44,13 @@ def _number(name: str) -> Callable[[pd.DataFrame], pd.Series[str]]:
     return lambda labels: labels[name].astype("str").where(labels[name].notna(), "")
 
 
-_SETS = ["".join(some) for n in range(1, 4) for some in itertools.combinations(KINDS, n)]
+_SETS = ["".join(some) for n in range(1, 4) for some in itertools.combinations(classes.KINDS, n)]
 QUESTIONS: dict[str, tuple[tuple[str, ...], Callable[[pd.DataFrame], pd.Series[str]]]] = {
-    LENIENT: (tuple(PATTERNS), lambda labels: labels["label"]),
-    STRICT: (tuple(PATTERNS), _strict),
-    "columns": ((NO_COLUMN, *_SETS), _columns),
-    "number": (tuple(map(str, NUMBERS)), _number("number")),
-    "diagonal": (tuple(map(str, STRENGTHS)), _number("diagonal")),
+    classes.LENIENT: (tuple(classes.PATTERNS), lambda labels: labels["label"]),
+    classes.STRICT: (tuple(classes.PATTERNS), _strict),
+    "columns": ((classes.NO_COLUMN, *_SETS), _columns),
+    "number": (tuple(map(str, classes.NUMBERS)), _number("number")),
+    "diagonal": (tuple(map(str, classes.STRENGTHS)), _number("diagonal")),
 }
 """What passes are compared in: possible values, and those of labels, empty where unknown."""
 
@@ -205,14 +196,16 @@ def _agreement(
 
 def describe(found: Sequence[Agreement]) -> str:
     """Agreements of one pair of passes as text: kappas, confusions, and classes."""
-    wide = next(one for one in found if (one.maps_of, one.question) == (ALL, LENIENT))
+    wide = next(one for one in found if (one.maps_of, one.question) == (ALL, classes.LENIENT))
     kappas = pd.DataFrame(
         [(one.maps_of, one.question, f"{_kappa(one)}, {one.maps} maps") for one in found],
         columns=["maps of", "question", "kappa"],
     ).pivot(index="maps of", columns="question", values="kappa")
     shown = [name for name in QUESTIONS if name in kappas]
-    counts = pd.DataFrame(wide.confusion, index=list(PATTERNS), columns=list(PATTERNS))
-    shares = pd.Series(wide.per_value(), index=list(PATTERNS))
+    counts = pd.DataFrame(
+        wide.confusion, index=list(classes.PATTERNS), columns=list(classes.PATTERNS)
+    )
+    shares = pd.Series(wide.per_value(), index=list(classes.PATTERNS))
     pairs = [
         f"  {' and '.join(two.values)}: {_kappa(two)}, {two.maps} maps" for two in wide.of_two()
     ]
@@ -269,7 +262,7 @@ def write_tables(found: Sequence[Agreement], folder: Path) -> None:
             (*names, value, labels, share, np.nan, np.nan, np.nan)
             for value, labels, share in zip(one.values, used, one.per_value(), strict=True)
         ]
-        if one.question in DEFINITIONS:
+        if one.question in classes.DEFINITIONS:
             shares += [
                 (*names, " and ".join(two.values), two.maps, two.share, two.kappa, *two.interval)
                 for two in one.of_two()

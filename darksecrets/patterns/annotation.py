@@ -57,7 +57,9 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
         return
     drawn = MapSet.load(sample)
     if (folder / TABLE).is_file():
-        if not _same_maps(drawn, MapSet.load(folder)):
+        known = MapSet.load(folder)
+        same = all(map(np.array_equal, known.maps, drawn.maps))
+        if not (same and known.table.equals(drawn.table)):
             raise InputError(
                 f"{folder} holds other maps than {sample}. Label the new sample in a new folder; "
                 "to continue with the old one, start the page without --maps."
@@ -71,10 +73,6 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
             if (sample / name).is_file():
                 shutil.copyfile(sample / name, temporary / name)
     _sync_name(folder)
-
-
-def _same_maps(one: MapSet, other: MapSet) -> bool:
-    return one.table.equals(other.table) and all(map(np.array_equal, one.maps, other.maps))
 
 
 def check_annotator(name: str) -> str:

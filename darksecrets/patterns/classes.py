@@ -36,26 +36,6 @@ PATTERNS: dict[str, str] = {
 }
 """Name and (lenient) definition of every class, in the order of the paper's Figure 1."""
 
-RULES: tuple[str, ...] = (
-    "A column counts when it is clearly darker than what is beside it in about two thirds of the "
-    "rows or more.",
-    "Columns that are dark in one sentence's rows only do not count. If they are the most salient "
-    "thing, the map is heterogeneous, or block if each sentence has its own and the other two "
-    "quadrants are pale.",
-    "Do not list faint further columns beside a very dark one: list what you would point at.",
-    "If the diagonal is weak beside very dark columns, the map is vertical, with a weak diagonal.",
-    "A broken line that can be followed through more than half of the map is a diagonal; a broad, "
-    "ragged band is heterogeneous, with a weak diagonal.",
-    "In an almost uniform map (red all over, little contrast), columns count only if they are as "
-    "dark against the rest as in a map with a pale ground; else it is heterogeneous.",
-    "Squares are block even if some columns in them are dark.",
-    "Lines that repeat in all four quadrants (the words of one sentence in the other) are a "
-    "diagonal if the main one is the plainest, else heterogeneous.",
-    "If two classes fit, take the more salient one. Do not go back to earlier maps to make them "
-    "agree.",
-)
-"""Rules for border-line cases."""
-
 KEYS = dict(zip("vdmbh", PATTERNS, strict=True))
 """The key that stands for each class: m as in mixed, of vertical and diagonal."""
 

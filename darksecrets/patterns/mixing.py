@@ -60,7 +60,9 @@ def mix(sets: Sequence[MapSet], seed: int) -> MapSet:
     table = pd.concat(tables, ignore_index=True)
     maps = [values for one in sets for values in one.maps]
     names = identities(table.to_dict("records"), maps, seed)  # type: ignore[arg-type]  # str keys
-    labels = pd.concat([_labels(one).assign(set=number) for number, one in enumerate(sets)])
+    given = list(EARLIER_LABELS.names)  # without second answers, those given first at the top
+    every = [pd.concat([one.earlier, one.labels[given]]) for one in sets]
+    labels = pd.concat([one.assign(set=number) for number, one in enumerate(every)])
     known = pd.MultiIndex.from_frame(table[["set", "map"]])
     places = known.get_indexer(pd.MultiIndex.from_frame(labels[["set", "map"]]))
     labels["map"] = [names[place] for place in places]
@@ -72,10 +74,5 @@ def mix(sets: Sequence[MapSet], seed: int) -> MapSet:
         table.iloc[order].reset_index(drop=True)[list(COLUMNS)],
         [maps[place] for place in order],
         no_labels(),
-        labels[list(EARLIER_LABELS.names)].reset_index(drop=True),
+        labels[given].reset_index(drop=True),
     )
-
-
-def _labels(mapset: MapSet) -> pd.DataFrame:
-    """All labels of a set without second answers, those given first at the top."""
-    return pd.concat([mapset.earlier, mapset.labels[list(EARLIER_LABELS.names)]])

@@ -15,6 +15,7 @@ from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.tables import OF_SEEDS, OF_TASKS, PATTERN_AGREEMENT
 from darksecrets.stats.agreement import cohens_kappa
 from darksecrets.stats.corrections import benjamini_hochberg
+from darksecrets.stats.paired import mean_of_known
 from darksecrets.stats.ranks import Draws, Indices
 from darksecrets.stats.resampling import interval, interval_of_known
 
@@ -218,10 +219,7 @@ def _mean_kappas(pairs: Sequence[Pair], weights: Floats) -> Floats:
     """
     models = [pair for one, other in pairs for pair in product(one.models, other.models)]
     kappas = np.stack([_kappas(first, second, weights) for first, second in models])
-    known = ~np.isnan(kappas)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = np.where(known, kappas, 0).sum(axis=0) / known.sum(axis=0)
-    return mean
+    return mean_of_known(kappas, axis=0)
 
 
 def _kappas(first: Floats, second: Floats, weights: Floats) -> Floats:

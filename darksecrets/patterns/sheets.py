@@ -11,18 +11,8 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Singles
+from darksecrets.patterns import classes
 from darksecrets.patterns.annotation import LabelFile, Row, check_annotator, row
-from darksecrets.patterns.classes import (
-    KEYS,
-    KINDS,
-    NAMES_OF_KINDS,
-    NO_COLUMN,
-    PUNCTUATION,
-    SPECIAL,
-    WORD,
-    Answers,
-    kinds,
-)
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.patterns.tables import SHOWN
 from darksecrets.plotting.attention_map import draw_map, saturation
@@ -34,18 +24,17 @@ from darksecrets.run.files import atomic
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
 
 ORDER = "order.txt"
 PER_SHEET = 9
 _SIZE, _RESOLUTION = (15, 15.6), 100
 """Width and height of a sheet in inches, and its pixels per inch."""
-COLOURS = {SPECIAL: BLUE, PUNCTUATION: ORANGE, WORD: BAND}
+COLOURS = {classes.SPECIAL: BLUE, classes.PUNCTUATION: ORANGE, classes.WORD: BAND}
 """Colour of every kind of token: blue and orange of Okabe and Ito's colour-blind safe scheme."""
 _STRIP = 0.025
 """Height of the strip that shows kinds of tokens, as a share of the map's."""
 _LINE = re.compile(
-    rf"(\d+) ([{''.join(KEYS)}]) ([{KINDS}]+|{NO_COLUMN}) (\d) (\d) "
+    rf"(\d+) ([{''.join(classes.KEYS)}]) ([{classes.KINDS}]+|{classes.NO_COLUMN}) (\d) (\d) "
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"
 )
 
@@ -89,6 +78,7 @@ def write_sheets(mapset: MapSet, folder: Path, seed: int, *, disputed: bool = Fa
 
 def _sheet(mapset: MapSet, places: list[int], first: int) -> Figure:
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     figure = Figure(figsize=_SIZE)
     for panel, place in enumerate(places):
@@ -96,7 +86,9 @@ def _sheet(mapset: MapSet, places: list[int], first: int) -> Figure:
         _draw(axes, mapset.maps[place].astype(np.float32), mapset.table.iloc[place])
         axes.set_title(f"#{first + panel}", fontsize=13)
     figure.legend(
-        handles=[_key(COLOURS[kind], name) for kind, name in NAMES_OF_KINDS.items()],
+        handles=[
+            Patch(color=COLOURS[kind], label=name) for kind, name in classes.NAMES_OF_KINDS.items()
+        ],
         title="Strip below each map: what the token of each column is",
         loc="upper center",
         ncols=len(COLOURS),
@@ -107,19 +99,13 @@ def _sheet(mapset: MapSet, places: list[int], first: int) -> Figure:
     return figure
 
 
-def _key(colour: str, name: str) -> Patch:
-    from matplotlib.patches import Patch
-
-    return Patch(color=colour, label=name)
-
-
 def _draw(axes: Axes, weights: Singles, row: pd.Series[Any]) -> None:
     """Draw a map, the kinds of its tokens below it, and where the second sentence starts."""
     from matplotlib.colors import to_rgb
 
     tokens = row["tokens"].split(" ")
     draw_map(axes, weights, tokens, saturation(weights))
-    colours = [to_rgb(COLOURS[kind]) for kind in kinds(tokens, row["special"])]
+    colours = [to_rgb(COLOURS[kind]) for kind in classes.kinds(tokens, row["special"])]
     strip = axes.inset_axes((0, -_STRIP - 0.005, 1, _STRIP))
     strip.imshow([colours], aspect="auto", interpolation="nearest")
     strip.set_axis_off()
@@ -182,16 +168,17 @@ def _read_order(path: Path, known: set[str]) -> Iterator[tuple[int, str]]:
         yield int(number), name
 
 
-def _read_lines(path: Path) -> Iterator[tuple[int, Answers, str]]:
+def _read_lines(path: Path) -> Iterator[tuple[int, classes.Answers, str]]:
     for count, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = _LINE.fullmatch(line.strip())
         if match is None:
             raise InputError(
                 f"{path}, line {count}: found {line!r}; expected a number, one of the keys "
-                f"{', '.join(KEYS)}, the columns ({', '.join(KINDS)} or {NO_COLUMN}), the number "
-                "of columns, the diagonal, and the time, such as 17 v s 1 0 2026-01-31T12:00:00Z."
+                f"{', '.join(classes.KEYS)}, the columns ({', '.join(classes.KINDS)} or "
+                f"{classes.NO_COLUMN}), the number of columns, the diagonal, and the time, such as "
+                "17 v s 1 0 2026-01-31T12:00:00Z."
             )
-        given = Answers(KEYS[match[2]], match[3], int(match[4]), int(match[5]))
+        given = classes.Answers(classes.KEYS[match[2]], match[3], int(match[4]), int(match[5]))
         try:
             given.check()
         except InputError as error:

@@ -1,12 +1,13 @@
 """Stores of made-up maps, and tokens with random features, for measures of heads."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.attention.store import AttentionStore, write_store
+from darksecrets.attention.store import AttentionStore, Windows, reach_of, write_store
 from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
 from darksecrets.features.tokens import Tokens
 
@@ -40,9 +41,30 @@ def random_tokens(length: int, idx: int, rng: np.random.Generator) -> Tokens:
     return Tokens(idx, segments, special, features, related, equal)
 
 
-def save(folder: Path, maps: list[npt.NDArray[np.float16]], windows=()) -> AttentionStore:
-    lengths = [one.shape[-1] for one in maps]
-    examples = pd.DataFrame({"idx": range(len(maps)), "tokens": [["w"] * n for n in lengths]})
+def random_maps(
+    seed: int, lengths: Sequence[int], shape: tuple[int, int], power: float, windows: Windows = ()
+) -> list[npt.NDArray[np.float16]]:
+    """Maps whose weights differ more the greater the power, of 0 beyond the windows."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for n in lengths:
+        weights = rng.exponential(size=(*shape, n, n)) ** power
+        reach = reach_of(windows, n)
+        if reach is not None:
+            weights *= reach[:, None]
+        made.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    return made
+
+
+def save(
+    folder: Path,
+    maps: list[npt.NDArray[np.float16]],
+    windows: Windows = (),
+    idx: Sequence[int] | None = None,
+    word: str = "w",
+) -> AttentionStore:
+    lengths, idx = [one.shape[-1] for one in maps], idx or range(len(maps))
+    examples = pd.DataFrame({"idx": idx, "tokens": [[word] * n for n in lengths]})
     for name in ("segments", "special", "starts", "ends"):
         examples[name] = [[0] * n for n in lengths]
     with write_store(folder, examples, *maps[0].shape[:2], windows) as writer:

@@ -3,8 +3,10 @@
 
 DISABLING = "Section 4.6, disabling heads and layers"
 CHUNKS_OF_ABLATION = config["chunks"]
-SWEPT = bool(config["ablation"]["states"]) and not config["left_out"]["interventions"]
+LEFT_OUT = config["left_out"]["interventions"]
+SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
 SWEPT_TASKS = config["ablation"]["tasks"]
+OF_EFFECTS = {"section": DISABLING, "group": "effects", "of_run": SWEPT, "tasks": SWEPT_TASKS}
 SWEPT_MODELS = [
     [task, state, seed]
     for task in SWEPT_TASKS
@@ -27,14 +29,10 @@ COMPARISONS = (
     *("linked_ablation", "linked_groups"),
 )
 TOGETHER = ("joint_ablation", "largest_sets", "largest_set_means")
-if not config["left_out"]["interventions"]:
+if not LEFT_OUT:
     CHECKS["sweep_heads"] = CHECKS["sweep_heads_chunk"] = of_ablation.check_run
-CHECKS["score_ablation"] = partial(
-    of_ablation.check_states, left_out=config["left_out"]["interventions"]
-)
-CHECKS["score_joint"] = partial(
-    of_ablation.check_joint, left_out=config["left_out"]["interventions"]
-)
+CHECKS["score_ablation"] = partial(of_ablation.check_states, left_out=LEFT_OUT)
+CHECKS["score_joint"] = partial(of_ablation.check_joint, left_out=LEFT_OUT)
 
 
 rule sweep_heads:
@@ -251,11 +249,8 @@ rule compare_effects:
 figure(
     "figure8",
     "Figure 8: score of every task with each head disabled, compared with the intact model's.",
-    section=DISABLING,
     label="Figure 8",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -263,11 +258,8 @@ figure(
 figure(
     "figure9",
     "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
-    section=DISABLING,
     label="Figure 9",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/layer_ablation.csv",
 )
 
@@ -275,11 +267,8 @@ figure(
 figure(
     "ablation_deltas",
     "Effect of every head, centred on 0, with significant ones marked.",
-    section=DISABLING,
     label="Effects of heads",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -287,11 +276,8 @@ figure(
 figure(
     "ablation_distribution",
     "How many heads help or hurt, and by how much.",
-    section=DISABLING,
     label="Distribution of effects",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
 )
 
@@ -299,11 +285,8 @@ figure(
 figure(
     "ablation_gains",
     "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
-    section=DISABLING,
     label="Which gains are real",
-    group="effects",
-    of_run=SWEPT,
-    tasks=SWEPT_TASKS,
+    **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
     best="<results>/tables/best_head.csv",
 )

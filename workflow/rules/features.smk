@@ -10,6 +10,11 @@ if SEVERAL_HEADS:
 # Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
 STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
+DISTANCES = {
+    "head_distances": "<results>/redundancy/{task}/head_distances.parquet",
+    "example_distances": "<results>/redundancy/{task}/example_distances.csv",
+}
+DISTANCES = DISTANCES if SEVERAL_HEADS else {}
 BETWEEN_HEADS = {
     name: f"<results>/tables/{contracts.TABLES[name].file}"
     for name in ("head_distances", "redundancy", "redundancy_changes", "head_positions")
@@ -62,14 +67,7 @@ rule measure_attention:
         classifier=CLASSIFIER,
     output:
         **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURES},
-        **(
-            {
-                "head_distances": "<results>/redundancy/{task}/head_distances.parquet",
-                "example_distances": "<results>/redundancy/{task}/example_distances.csv",
-            }
-            if SEVERAL_HEADS
-            else {}
-        ),
+        **DISTANCES,
         cosine="<results>/similarity/{task}/cosine.csv",
         layer_similarity="<results>/similarity/{task}/layer_similarity.csv",
         examples=directory("<results>/features/{task}/examples"),
@@ -109,14 +107,7 @@ rule compare_attention:
             for name in MEASURES
             if (tasks := tasks_of(name))
         },
-        **(
-            {
-                "head_distances": per_task("<results>/redundancy/{task}/head_distances.parquet"),
-                "example_distances": per_task("<results>/redundancy/{task}/example_distances.csv"),
-            }
-            if SEVERAL_HEADS
-            else {}
-        ),
+        **{name: per_task(path) for name, path in DISTANCES.items()},
         cosine=per_task("<results>/similarity/{task}/cosine.csv"),
         layer_similarity=per_task("<results>/similarity/{task}/layer_similarity.csv"),
         examples=per_task("<results>/features/{task}/examples"),

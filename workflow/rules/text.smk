@@ -115,9 +115,3 @@ rule inspect:
         f"Draw the heads on the text, in results/{config['run']}/inspect/{LOOK_NAME}/figures"
     script:
         "../../scripts/figure.py"
-
-
-rule look:
-    """The old name of the target `inspect`."""
-    input:
-        rules.inspect.output,

@@ -7,6 +7,7 @@ else's labels, and no prediction of a model.
 
 from __future__ import annotations
 
+import dataclasses
 import hmac
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ from werkzeug.exceptions import HTTPException
 
 from darksecrets.patterns.annotation import Pass
 from darksecrets.patterns.annotations import BORDERLINE
-from darksecrets.patterns.classes import KEYS, NAMES_OF_KINDS, PATTERNS, RULES, STRENGTHS, Answers
+from darksecrets.patterns.classes import KEYS, NAMES_OF_KINDS, PATTERNS, STRENGTHS, Answers
 from darksecrets.patterns.mapset import MapSet, answers
 from darksecrets.patterns.page.pictures import colours, drawn, example, levels
 from darksecrets.patterns.tables import TOKENS
@@ -72,7 +73,6 @@ def _add_views(page: Blueprint, labelling: Pass) -> None:
             classes=classes,
             kinds=NAMES_OF_KINDS,
             strengths=STRENGTHS,
-            rules=RULES,
             colours=colours(),
             annotator=labelling.annotator,
             number=labelling.number,
@@ -175,14 +175,7 @@ def _drawn(mapset: MapSet, place: int) -> dict[str, Any]:
 
 def _shown(given: Answers | None) -> dict[str, Any]:
     """An annotator's answers; an empty object for a skipped map."""
-    if given is None:
-        return {}
-    return {
-        "label": given.label,
-        "columns": given.columns,
-        "number": given.number,
-        "diagonal": given.diagonal,
-    }
+    return {} if given is None else dataclasses.asdict(given)
 
 
 def _state(labelling: Pass) -> dict[str, Any]:

@@ -61,19 +61,16 @@ def test_seeds_are_compared_in_pairs():
         assert row.same_sign_chance == pytest.approx(both.mean())
 
 
-def test_with_one_seed_there_are_no_rows_of_seeds_but_a_header():
+def test_with_one_seed_only_tasks_are_compared_and_with_one_task_nothing():
     table = ablation(seeds=(1,))
     assert checked(SEED_AGREEMENT, seed_agreement(table, DRAWS)).empty
     tasks = checked(TASK_AGREEMENT, task_agreement(table, METRICS, DRAWS))
     assert (tasks["task"] != tasks["other_task"]).all()
     assert len(tasks) == 3
-
-
-def test_with_one_task_and_seed_nothing_is_compared():
-    table, metrics = ablation(seeds=(1,), tasks=["RTE"]), {"RTE": "accuracy"}
-    assert checked(TASK_AGREEMENT, task_agreement(table, metrics, DRAWS)).empty
-    assert checked(WORST_OVERLAP, worst_overlap(table, metrics, DRAWS)).empty
-    assert len(checked(WORST_HEADS, worst_heads(table, metrics, DRAWS))) == max(WORST)
+    alone = ablation(seeds=(1,), tasks=["RTE"]), {"RTE": "accuracy"}, DRAWS
+    assert checked(TASK_AGREEMENT, task_agreement(*alone)).empty
+    assert checked(WORST_OVERLAP, worst_overlap(*alone)).empty
+    assert len(checked(WORST_HEADS, worst_heads(*alone))) == max(WORST)
 
 
 def test_tasks_are_compared_over_all_pairs_of_their_models():

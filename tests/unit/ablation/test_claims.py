@@ -6,11 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.ablation.claims import (
-    equal_words_of_worst,
-    largest_shares,
-    worst_heads_elsewhere,
-)
+from darksecrets.ablation.claims import equal_words_of_worst, largest_shares, worst_heads_elsewhere
 
 TASKS, SEEDS = ("STS-B", "RTE", "QQP"), (1, 2)
 

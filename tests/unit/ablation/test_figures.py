@@ -8,8 +8,6 @@ import pytest
 from drawn import ALL, axes_named, cells_of, draw_with, line_named, marked, mesh_of
 from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex
 
 from darksecrets.ablation import (
     ablation_deltas,
@@ -21,7 +19,6 @@ from darksecrets.ablation import (
     task_agreement,
 )
 from darksecrets.ablation.tables import ORDERS
-from darksecrets.plotting import kit
 from darksecrets.run.errors import InputError
 
 MAIN = {task: TASKS[task].metrics[0] for task in ALL}
@@ -77,75 +74,39 @@ def panel(task: str, metric: str, what: str) -> str:
     return f"{task} ({title}) {what}"
 
 
-@pytest.mark.parametrize("seeds", [(1,), (1, 2, 5)])
-@pytest.mark.parametrize(("module", "value"), [(figure8, "score"), (ablation_deltas, "delta")])
-def test_every_cell_is_the_mean_over_seeds_of_a_head(
-    module: ModuleType, value: str, seeds: tuple[int, ...]
+@pytest.mark.parametrize(
+    ("module", "value", "what"),
+    [
+        (figure8, "score", "heads"),
+        (figure9, "score", "layers"),
+        (ablation_deltas, "delta", "heads"),
+    ],
+)
+def test_every_cell_is_the_mean_over_seeds_of_a_head_or_layer(
+    module: ModuleType, value: str, what: str
 ) -> None:
-    table = effects(ALL, 3, 4, seeds)
+    table = effects(ALL, 3, 4, (1, 2, 5))
+    table = of_layers(table) if module is figure9 else table
     figure = draw_with(module.draw, ALL, table=table)
     for task in ALL:
-        name = panel(task, MAIN[task], "heads") if module is figure8 else f"{task} heads"
-        means = drawn_rows(table, task).groupby(["layer", "head"])[value].mean().unstack()
-        np.testing.assert_allclose(cells_of(figure, name), means, atol=1e-9)
+        name = f"{task} heads" if module is ablation_deltas else panel(task, MAIN[task], what)
+        place = [column for column in ("layer", "head") if column in table]
+        means = drawn_rows(table, task).groupby(place)[value].mean()
+        np.testing.assert_allclose(cells_of(figure, name).ravel(), means, atol=1e-9)
 
 
-def test_figure_9_has_a_cell_a_number_and_the_intervals_of_every_layer_and_seed() -> None:
-    table = of_layers(effects(["MRPC", "STS-B"], 12, 2, (1, 2, 5)))
-    figure = draw_with(figure9.draw, ["MRPC", "STS-B"], table=table)
-    for task in ("MRPC", "STS-B"):
-        rows = drawn_rows(table, task)
-        means = rows.groupby("layer")["score"].mean()
-        name = panel(task, MAIN[task], "layers")
-        np.testing.assert_allclose(cells_of(figure, name).ravel(), means)
-        texts = [text.get_text() for text in axes_named(figure, name).texts]
-        assert texts == [f"{value:.1f}" for value in means]
-        axes = axes_named(figure, panel(task, MAIN[task], "intervals"))
-        intervals = {
-            (round(low[0], 6), round(high[0], 6), round(low[1]) + 1)
-            for part in axes.collections
-            for low, high in part.get_segments()
-        }
-        expected = rows[["ci_low", "ci_high", "layer"]].round(6).itertuples(index=False)
-        assert intervals == set(map(tuple, expected))
-        dots = {True: [], False: []}
-        for line in axes.lines:
-            if line.get_marker() == "o":
-                places = zip(
-                    line.get_xdata(), (round(y) + 1 for y in line.get_ydata()), strict=True
-                )
-                dots[line.get_markerfacecolor() != "white"] += places
-        for filled, found in dots.items():
-            sure = rows[(rows["q_value"] < 0.05) == filled]
-            assert sorted(found) == sorted(zip(sure["delta"], sure["layer"], strict=True))
-        assert axes.get_title() == f"intact: {rows['baseline'].mean():.1f}"
-
-
-def test_the_baseline_is_marked_on_the_colour_bar() -> None:
-    figure = draw_with(figure8.draw, ALL, table=effects(ALL, 3, 4, (1, 2)))
-    bars = [axes for axes in figure.axes if axes.get_label() == "colour bar"]
-    assert len(bars) == len(ALL) + 2, "tasks scored by F1 have a second panel"
-    for bar in bars:
-        (line,) = (line for line in bar.lines if to_hex(line.get_color()) == kit.BASELINE.lower())
-        assert list(line.get_ydata()) == [81.5, 81.5]
-        assert bar.get_title() == "81.5"
-
-
-@pytest.mark.parametrize(("module", "what"), [(figure8, "heads"), (figure9, "layers")])
 @pytest.mark.parametrize("size", [0.01, 8.0])
 def test_colours_cover_all_scores_and_two_standard_errors_of_what_is_not_significant(
-    module: ModuleType, what: str, size: float
+    size: float,
 ) -> None:
     table = effects(["RTE"], 4, 5, (1, 2)).reset_index(drop=True)
     wide = size * (1 + table["layer"] / 4)
     table = table.assign(ci_low=table["delta"] - wide, ci_high=table["delta"] + wide / 2)
     table.loc[table["layer"] == 4, "q_value"] = 0.01  # the widest intervals
     table.loc[table["layer"] < 4, "q_value"] = 0.06
-    table = table if module is figure8 else of_layers(table)
-    figure = draw_with(module.draw, ["RTE"], table=table)
-    low, high = mesh_of(axes_named(figure, panel("RTE", "accuracy", what))).get_clim()
-    place = [name for name in ("layer", "head") if name in table]
-    scores = drawn_rows(table, "RTE").groupby(place)["score"].mean()
+    figure = draw_with(figure8.draw, ["RTE"], table=table)
+    low, high = mesh_of(axes_named(figure, panel("RTE", "accuracy", "heads"))).get_clim()
+    scores = drawn_rows(table, "RTE").groupby(["layer", "head"])["score"].mean()
     noise = 0.75 * size * (1 + 3 / 4)  # half of the interval of a head of layer 3
     assert low == pytest.approx(min(*scores, 81.5 - noise))
     assert high == pytest.approx(max(*scores, 81.5 + noise))
@@ -209,81 +170,32 @@ def test_the_histogram_counts_every_head_once() -> None:
         axes = axes_named(figure, f"{task} deltas")
         deltas = drawn_rows(table, task)["delta"]
         counts = [int((np.sign(deltas) == sign).sum()) for sign in (-1, 0, 1)]
-        colours = [kit.HURT, kit.GREY, kit.HELPED]
-        drawn = [
-            sum(
-                round(b.get_height())
-                for b in axes.patches
-                if to_hex(b.get_facecolor()) == c.lower()
-            )
-            for c in colours
-        ]
-        assert drawn == counts
-        assert axes.lines[0].get_xdata()[0] == pytest.approx(deltas.mean())
         assert "{} hurt, {} the same, {} help".format(*counts) in axes.get_title()
+        assert axes.lines[0].get_xdata()[0] == pytest.approx(deltas.mean())
 
 
-def test_heads_are_in_order_with_their_intervals_and_what_survives_is_coloured() -> None:
+def test_gains_are_sorted_coloured_if_they_survive_and_wholly_in_the_panel() -> None:
     table, best = effects(["RTE"], 4, 5, (1, 2)), gains(["RTE"], (1, 2))
+    table.loc[(table["layer"] == 2) & (table["head"] < 3), ["delta", "ci_low", "ci_high"]] = [
+        *(-60.0, -70.0, -50.0)
+    ]
     figure = draw_with(ablation_gains.draw, ["RTE"], table=table, best=best)
     axes, rows = axes_named(figure, "RTE heads"), drawn_rows(table, "RTE")
     sure = (rows["q_value"] < 0.05) & (rows["delta"] != 0)
     parts = {"helped": sure & (rows["delta"] > 0), "hurt": sure & (rows["delta"] < 0)}
-    points = []
     for label, chosen in (parts | {"unsure": ~sure}).items():
         line = line_named(axes, label)
         assert sorted(line.get_ydata()) == pytest.approx(sorted(rows.loc[chosen, "delta"]))
-        points += zip(line.get_xdata(), line.get_ydata(), strict=True)
-    assert [x for x, _ in sorted(points)] == list(range(1, 41))
-    assert [y for _, y in sorted(points)] == sorted(rows["delta"])
-    (intervals,) = (part for part in axes.collections if isinstance(part, LineCollection))
-    for (x, low), (_, high) in intervals.get_segments():
-        delta = dict(points)[x]
-        assert (low, high) == pytest.approx((delta - 0.4, delta + 0.5))
-
-
-def test_the_best_stand_beside_with_and_without_bias_and_wholly_in_the_panel() -> None:
-    best = gains(["RTE"], (1, 2))
-    table = effects(["RTE"], 4, 5, (1, 2))
-    axes = axes_named(draw_with(ablation_gains.draw, ["RTE"], table=table, best=best), "RTE best")
-    for name in ("naive_gain", "unbiased_gain"):
-        line = line_named(axes, name)
-        assert sorted(line.get_ydata()) == sorted(best[name])
-        assert sorted(np.round(line.get_xdata() + 0.01).astype(int)) == [0, 0, 1, 1]
+        assert (np.diff(np.sort(line.get_xdata())) > 0).all()
     low, high = axes.get_ylim()
-    assert low < -1.5
-    assert high > best["naive_gain"].max()
-
-
-@pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-def test_no_head_lies_outside_and_those_at_both_ends_are_named(seeds: tuple[int, ...]) -> None:
-    table = effects(["RTE"], 4, 5, seeds)
-    far = (table["layer"] == 2) & (table["head"] < 3)
-    table.loc[far, ["delta", "ci_low", "ci_high"]] = [-60.0, -70.0, -50.0]
-    table.loc[far & (table["seed"] == 1), "delta"] = -61.0
-    figure = draw_with(ablation_gains.draw, ["RTE"], table=table, best=gains(["RTE"], seeds))
-    axes = axes_named(figure, "RTE heads")
-    low, high = axes.get_ylim()
-    rows = drawn_rows(table, "RTE").sort_values("delta", kind="stable")
     assert low < rows["ci_low"].min()
-    assert high > rows["ci_high"].max()
-    named = [text.get_text().replace("−", "-").split() for text in axes.texts]
-    for part, words in ((rows.head(3)[::-1], named[:3]), (rows.tail(3)[::-1], named[3:])):
-        numbers = [float(each[-1]) for each in words]
-        assert numbers == pytest.approx(part["delta"].tolist(), abs=0.051)
-        for each, delta in zip(words, part["delta"], strict=True):
-            same = rows[rows["delta"] == delta]
-            names = "L" + same["layer"].astype(str) + "H" + same["head"].astype(str)
-            names += " s" + same["seed"].astype(str) if len(seeds) > 1 else ""
-            assert " ".join(each[:-1]) in set(names)
-    FigureCanvasAgg(figure).draw()
-    ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
-    assert min(ticks) < 0 <= max(ticks)
-    assert 0 in ticks
-    assert {f"{abs(tick):e}"[0] for tick in ticks} <= set("0125"), "round numbers"
+    assert high > max(rows["ci_high"].max(), best["naive_gain"].max())
+    for name in ("naive_gain", "unbiased_gain"):
+        line = line_named(axes_named(figure, "RTE best"), name)
+        assert sorted(line.get_ydata()) == sorted(best[name])
 
 
-def test_every_order_is_a_line_with_its_interval_between_both_references() -> None:
+def test_every_order_is_a_line_beside_the_intact_model() -> None:
     rng, counts = np.random.default_rng(3), [1, 2, 4, 8, 16, 32, 36]
     rows = [
         {"task": task, "state": "finetuned", "seed": seed, "metric": MAIN[task], "order": order}
@@ -301,16 +213,10 @@ def test_every_order_is_a_line_with_its_interval_between_both_references() -> No
     for task in ALL[1:]:
         axes = axes_named(figure, task)
         assert line_named(axes, "intact").get_ydata()[0] == pytest.approx(81.5)
-        assert line_named(axes, "chance").get_ydata()[0] == pytest.approx(50.0)
-        means = table[table["task"] == task].groupby(["order", "heads"]).mean(numeric_only=True)
-        for order, band in zip(ORDERS, axes.collections, strict=True):
-            line = line_named(axes, order)
-            assert list(line.get_xdata()) == counts
-            np.testing.assert_allclose(line.get_ydata(), means.loc[order, "score"])
-            corners = band.get_paths()[0].vertices.round(6).tolist()
-            for end in ("ci_low", "ci_high"):
-                for count, height in (81.5 + means.loc[order, end]).items():
-                    assert [count, round(height, 6)] in corners
+        means = table[table["task"] == task].groupby(["order", "heads"])["score"].mean()
+        for order in ORDERS:
+            assert list(line_named(axes, order).get_xdata()) == counts
+            np.testing.assert_allclose(line_named(axes, order).get_ydata(), means.loc[order])
 
 
 @pytest.mark.parametrize("module", [figure8, ablation_deltas, ablation_distribution])
@@ -343,16 +249,9 @@ def test_every_pair_of_tasks_has_a_cell_with_its_correlation(diagonal: bool) -> 
     table = pd.DataFrame(rows).sample(frac=1, random_state=1)
     figure = draw_with(task_agreement.draw, ALL, table=table)
     values = cells_of(figure, "tasks")
-    texts = {
-        tuple(np.subtract(text.get_position(), 0.5)): text
-        for text in axes_named(figure, "tasks").texts
-    }
     for row in table[table["state"] == "finetuned"].to_dict("records"):
-        x, y = ALL.index(row["task"]), ALL.index(row["other_task"])
-        assert values[y, x] == pytest.approx(row["spearman"])
-        beyond = row["q_within_layers"] < 0.05
-        assert texts[x, y].get_text() == f"{row['spearman']:.2f}{'' if beyond else '*'}"
-        assert (texts[x, y].get_weight() == "bold") == beyond
+        found = values[ALL.index(row["other_task"]), ALL.index(row["task"])]
+        assert found == pytest.approx(row["spearman"])
     assert np.isnan(values[np.triu_indices(len(ALL), 0 if not diagonal else 1)]).all()
     with pytest.raises(InputError, match="no rows with state finetuned"):
         draw_with(task_agreement.draw, ["RTE"], table=table.iloc[:0])

@@ -107,17 +107,14 @@ def test_a_model_without_the_attention_interface_leaves_the_sweep_out(deberta, t
     assert preflight.left_out(_config(), tmp_path / "none") == ""
 
 
-def test_a_model_of_the_hub_leaves_the_sweep_out_once_it_is_fetched(deberta, tmp_path):
+def test_a_model_of_the_hub_is_known_once_it_is_fetched(deberta, on_hub, tmp_path):
     hub = _config(HUB)
     assert preflight.left_out(hub, tmp_path / "none") == ""
     assert "cannot be reached" in preflight.left_out(hub, deberta)
     assert preflight.left_out(hub, FOLDER) == ""
-
-
-def test_a_model_of_the_hub_without_the_attention_interface_stops_the_run_once(deberta, on_hub):
     on_hub(deberta)
     with pytest.raises(InputError, match=r"cannot be reached.*Start the run again"):
-        preflight.check_run(_config(HUB))
+        preflight.check_run(hub)
 
 
 def test_a_run_with_text_that_would_disable_heads_is_told_to_do_without_the_text(deberta):

@@ -37,8 +37,3 @@ def test_a_missing_file_is_named(tmp_path):
 def test_the_baseline_comes_first_and_once(kinds):
     with pytest.raises(ValueError, match="baseline"):
         result(kinds)
-
-
-def test_a_kind_that_there_is_not_is_refused():
-    with pytest.raises(ValueError, match=r"'heads'.*'layer'"):
-        result(("baseline", "heads", "layer"))

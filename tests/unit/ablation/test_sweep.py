@@ -1,6 +1,5 @@
 """The sweep, against running the model once per set of heads, one example at a time."""
 
-import dataclasses
 import logging
 
 import cpus
@@ -505,14 +504,6 @@ def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
     inputs.pop("screening")
     expected, _ = loop(model, folder, **inputs)
     assert np.array_equal(found.predictions, expected.argmax(-1))
-
-
-def test_every_setting_is_part_of_the_identity(bert, data, tmp_path):
-    """A new setting cannot be left out of it."""
-    (chunk,) = run_chunks(bert, data, tmp_path, 1)
-    identity = resuming.read_identity(chunk)
-    assert {field.name for field in dataclasses.fields(Settings)} <= identity.keys()
-    assert identity["max_length"] == MAX_LENGTH
 
 
 @pytest.mark.slow

@@ -4,13 +4,15 @@ import math
 from itertools import combinations
 from pathlib import Path
 
+import made_up_maps
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from made_up_maps import random_maps
 from scipy.spatial.distance import jensenshannon
 
-from darksecrets.attention.store import AttentionStore, Windows, reach_of, write_store
+from darksecrets.attention.store import AttentionStore, Windows, reach_of
 from darksecrets.features import tables
 from darksecrets.features.head_distances import Distances, sample
 from darksecrets.run.errors import InputError
@@ -22,38 +24,13 @@ LEAST = 2e-6  # sums of a map's weights in single precision, per token
 Maps = list[npt.NDArray[np.float16]]
 
 
-def maps_of(
-    seed: int = 1,
-    lengths: list[int] = LENGTHS,
-    shape: tuple[int, int] = (LAYERS, HEADS),
-    windows: Windows = (),
-) -> Maps:
+def maps_of(seed=1, lengths=LENGTHS, shape=(LAYERS, HEADS), windows=()) -> Maps:
     """Random maps, many of whose weights are 0 in half precision."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for n in lengths:
-        weights = rng.exponential(size=(*shape, n, n)) ** 6
-        reach = reach_of(windows, n)
-        if reach is not None:
-            weights *= reach[:, None]
-        made.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
-    return made
+    return random_maps(seed, lengths, shape, 6, windows)
 
 
 def save(folder: Path, maps: Maps, windows: Windows = ()) -> AttentionStore:
-    lengths = [one.shape[-1] for one in maps]
-    lists = {name: [[0] * n for n in lengths] for name in tables_of_a_store()}
-    examples = pd.DataFrame({"idx": range(10, 10 + len(maps)), **lists})
-    examples["tokens"] = [["w"] * n for n in lengths]
-    layers, heads = maps[0].shape[:2]
-    with write_store(folder, examples, layers, heads, windows) as writer:
-        for one in maps:
-            writer.append(one)
-    return AttentionStore.open(folder)
-
-
-def tables_of_a_store() -> tuple[str, ...]:
-    return ("segments", "special", "starts", "ends")
+    return made_up_maps.save(folder, maps, windows, idx=range(10, 10 + len(maps)))
 
 
 def divergence(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:

@@ -10,7 +10,6 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 from darksecrets.features.head_types import (
     THRESHOLDS,
     MapStatistics,
-    StatisticsCollector,
     Typed,
     agreement,
     counts,
@@ -25,7 +24,6 @@ from darksecrets.features.tables import (
     MAIN_TYPES,
     TYPES,
 )
-from darksecrets.run.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 RESAMPLES = 200
@@ -37,9 +35,9 @@ def softmax(scores: Floats) -> npt.NDArray[np.float16]:
 
 
 def collected(store, tokens, max_bytes: int = 2**22) -> MapStatistics:
-    collector = StatisticsCollector()
-    measure(store, tokens, 1, max_bytes, statistics=collector)
-    return collector.together()
+    parts: list[MapStatistics] = []
+    measure(store, tokens, 1, max_bytes, statistics=parts)
+    return MapStatistics.joined(parts)
 
 
 @pytest.mark.parametrize("windows", [(), (None, 4)], ids=["global", "local"])
@@ -203,15 +201,3 @@ def test_agreement_counts_the_same_main_types():
 
 def test_one_model_has_nothing_to_agree_with():
     assert agreement({("a", "pretrained"): of_main([["next", "none"]])}, RESAMPLES, 0).empty
-
-
-def test_what_is_saved_is_read_again(tmp_path):
-    found = made_up(np.random.default_rng(2), at_thresholds(), 0.1, 6)
-    path = tmp_path / "statistics.npz"
-    found.save(path)
-    read = MapStatistics.load(path)
-    np.testing.assert_allclose(read.values, found.values, rtol=1e-6)
-    np.testing.assert_array_equal(read.idx, found.idx)
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match="no statistics of maps"):
-        MapStatistics.load(path)

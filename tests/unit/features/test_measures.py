@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from made_up_maps import HEADS, LAYERS, LENGTHS, Even, can, random_tokens, save
+from made_up_maps import HEADS, LAYERS, LENGTHS, Even, can, random_maps, random_tokens, save
 
 from darksecrets.attention.store import AttentionStore
 from darksecrets.features import measures
@@ -32,9 +32,7 @@ def tokens() -> list[Tokens]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> AttentionStore:
-    rng = np.random.default_rng(5)
-    weights = [rng.exponential(size=(LAYERS, HEADS, n, n)) ** 4 for n in LENGTHS]
-    maps = [(w / w.sum(axis=-1, keepdims=True)).astype(np.float16) for w in weights]
+    maps = random_maps(5, LENGTHS, (LAYERS, HEADS), 4)
     maps[0][0, 0] = np.eye(LENGTHS[0])  # zeros, whose logarithm is not taken
     return save(tmp_path_factory.mktemp("maps") / "store", maps)
 
@@ -42,12 +40,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> AttentionStore:
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> AttentionStore:
     """Maps whose last layer reaches 4 tokens in both directions."""
-    rng = np.random.default_rng(6)
-    maps = []
-    for n in LENGTHS:
-        weights = rng.exponential(size=(LAYERS, HEADS, n, n)) ** 4
-        weights[-1] *= np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 4
-        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    maps = random_maps(6, LENGTHS, (LAYERS, HEADS), 4, (None, 4))
     return save(tmp_path_factory.mktemp("maps") / "local", maps, (None, 4))
 
 

@@ -1,12 +1,16 @@
 """What is kept of every example, against plain loops."""
 
+import dataclasses
+
 import numpy as np
 import pytest
-from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_tokens, save
+from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_maps, random_tokens, save
 
+from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.measures import control_cells, feature_chances, measure
 from darksecrets.features.profiles import Collector, Profiles, check_paired
+from darksecrets.features.strongest import StrongestColumns
 from darksecrets.features.tables import ATTENTION_MEASURES
 from darksecrets.run.errors import InputError
 
@@ -17,12 +21,7 @@ CLOSE = {"rel": 3e-6, "abs": 1e-9}
 def measured(request, tmp_path_factory):
     rng = np.random.default_rng(8)
     tokens = [random_tokens(n, 10 + i, rng) for i, n in enumerate(LENGTHS)]
-    maps = []
-    for n in LENGTHS:
-        weights = rng.exponential(size=(LAYERS, HEADS, n, n)) ** 4
-        if request.param:
-            weights[-1] *= np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 4
-        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    maps = random_maps(8, LENGTHS, (LAYERS, HEADS), 4, request.param)
     store = save(tmp_path_factory.mktemp("maps") / "store", maps, request.param)
     collector = Collector()
     tables = measure(store, tokens, 1, 2 * LAYERS * HEADS * 17 * 17 * 2, collector)
@@ -131,11 +130,30 @@ def test_files_keep_everything_in_single_precision(measured, tmp_path):
             np.testing.assert_allclose(other[name], values, rtol=1e-6)
 
 
-def test_a_damaged_file_is_named(tmp_path):
-    (tmp_path / "examples.npz").write_bytes(b"PK\x03\x04")
-    for name in ("examples.npz", "missing.npz"):
-        with pytest.raises(InputError, match=rf"{name}: found no attention of single examples"):
-            Profiles.load(tmp_path / name)
+def test_statistics_and_columns_are_read_as_they_were_written(tmp_path):
+    for kind in (MapStatistics, StrongestColumns):
+        one, other = (kind(np.arange(n), np.full((n, 4), n / 3), np.ones(n)) for n in (2, 3))
+        kind.joined([one, other]).save(tmp_path / "some.npz")
+        again = kind.load(tmp_path / "some.npz")
+        for field in dataclasses.fields(kind):
+            both = [getattr(part, field.name) for part in (one, other)]
+            np.testing.assert_allclose(getattr(again, field.name), np.concatenate(both), rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        (Profiles, "attention of single examples"),
+        (MapStatistics, "statistics of maps"),
+        (StrongestColumns, "strongest columns"),
+    ],
+)
+def test_a_damaged_file_is_named(kind, what, tmp_path):
+    (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04")
+    np.savez(tmp_path / "other.npz", some=np.ones(3))
+    for name in ("damaged.npz", "missing.npz", "other.npz"):
+        with pytest.raises(InputError, match=rf"{name}: found no {what}"):
+            kind.load(tmp_path / name)
 
 
 def test_models_of_different_examples_are_not_compared(measured):

@@ -1,7 +1,7 @@
 """How near heads are, over all models: on planted and on shuffled heads; positions; the figure."""
 
 import math
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -221,49 +221,27 @@ def figure_tables(
     return module.summarize(examples, distances), positions, types_of(positions)
 
 
-@pytest.mark.parametrize("tasks", [["RTE"], ["RTE", "QQP", "SST-2"]], ids=len)
-def test_the_figure_shows_the_tables(tasks):
-    table, positions, types = figure_tables(tasks, seeds=2)
+def test_the_figure_shows_the_tables():
+    table, positions, types = figure_tables(["RTE", "QQP"], seeds=2)
     given = {"table": table, "positions": positions, "types": types}
-    figure = draw_with(redundancy.draw, tasks, **given)
-    for task in tasks:
-        for state, seed in (("pretrained", None), ("finetuned", 1)):
-            rows = positions[(positions["task"] == task) & (positions["state"] == state)]
-            rows = rows[rows["seed"] == seed] if seed else rows
-            axes = axes_named(figure, f"{task} {state}")
-            drawn = [
-                (*place, layer, str(dots.get_paths()[0].vertices.tolist()))
-                for dots in axes.collections
-                for place, layer in zip(dots.get_offsets(), dots.get_array(), strict=True)
-            ]
-            places = rows[["x", "y", "layer"]].itertuples(index=False, name=None)
-            assert sorted(each[:3] for each in drawn) == sorted(places)
-            head = {(row.x, row.y): row.head for row in rows.itertuples()}
-            marks = {(head[x, y], mark) for x, y, _, mark in drawn}
-            assert len(marks) == HEADS == len({mark for _, mark in marks}), "one for each type"
-            assert f"stress {rows['stress'].iloc[0]:.2f}" in axes.get_title()
-        axes = axes_named(figure, f"{task} distances")
-        own = table[table["task"] == task]
+    figure = draw_with(redundancy.draw, ["RTE", "QQP"], **given)
+    for task, (state, seed) in product(["RTE", "QQP"], (("pretrained", None), ("finetuned", 1))):
+        rows = positions[(positions["task"] == task) & (positions["state"] == state)]
+        rows = rows[rows["seed"] == seed] if seed else rows
+        drawn = [
+            (*place, layer)
+            for dots in axes_named(figure, f"{task} {state}").collections
+            for place, layer in zip(dots.get_offsets(), dots.get_array(), strict=True)
+        ]
+        places = rows[["x", "y", "layer"]].itertuples(index=False, name=None)
+        assert sorted(drawn) == sorted(places)
         drawn = [
             (line.get_label(), tables.PAIRS[round(y)], x)
-            for line in axes.lines
+            for line in axes_named(figure, f"{task} distances").lines
             for x, y in line.get_xydata().tolist()
         ]
-        expected = own[["state", "pairs", "distance"]].itertuples(index=False, name=None)
-        assert sorted(drawn) == sorted(expected)
-        ends = [
-            (low[0], high[0])
-            for part in axes.collections
-            for low, high in part.get_segments()
-            if not np.isnan([*low, *high]).any()
-        ]
-        of_table = own[["ci_low", "ci_high"]].dropna().itertuples(index=False, name=None)
-        assert sorted(ends) == sorted(of_table)
-    first = axes_named(figure, f"{tasks[0]} distances")
-    assert [text.get_text() for text in first.get_yticklabels()] == list(tables.PAIRS)
-    legend = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert {"pretrained", "finetuned", "to the next token", "to [SEP]", "broad"} <= legend
-    assert "to punctuation" not in legend
+        own = table.loc[table["task"] == task, ["state", "pairs", "distance"]]
+        assert sorted(drawn) == sorted(own.itertuples(index=False, name=None))
 
 
 def test_a_missing_task_is_named():

@@ -6,10 +6,9 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.measures import measure
-from darksecrets.features.strongest import StrongestCollector, StrongestColumns, kinds_of
+from darksecrets.features.strongest import StrongestColumns, kinds_of
 from darksecrets.features.tokens import describe_example
 from darksecrets.run.columns import TOKEN_KINDS
-from darksecrets.run.errors import InputError
 
 FIRST, SEPARATOR, PUNCTUATION, WORD = range(4)
 
@@ -25,9 +24,9 @@ def kind(one, j):
 
 
 def found_in(store, tokens, max_bytes=2**22):
-    collector = StrongestCollector()
-    measure(store, tokens, 1, max_bytes, strongest=collector)
-    return collector.together()
+    parts = []
+    measure(store, tokens, 1, max_bytes, strongest=parts)
+    return StrongestColumns.joined(parts)
 
 
 @pytest.mark.parametrize("windows", [(), (None, 4)], ids=["global", "local"])
@@ -125,19 +124,3 @@ def test_kinds_of_the_tokens_of_any_tokenizer(layout, expected):
     assert kinds.argmax(axis=1).tolist() == expected
     assert kinds.sum(axis=1).tolist() == [1] * len(layout)
     assert kinds.shape[1] == len(TOKEN_KINDS)
-
-
-def test_a_file_is_read_as_it_was_written(tmp_path):
-    rng = np.random.default_rng(6)
-    shape = (4, 2, 3, 4)
-    saved = StrongestColumns(
-        np.arange(4), rng.random((4, 4), np.float32), rng.random(shape, np.float32)
-    )
-    path = tmp_path / "strongest.npz"
-    saved.save(path)
-    read = StrongestColumns.load(path)
-    for name in ("idx", "tokens", "columns"):
-        np.testing.assert_array_equal(getattr(read, name), getattr(saved, name))
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InputError, match=r"strongest\.npz: found no strongest columns"):
-        StrongestColumns.load(path)

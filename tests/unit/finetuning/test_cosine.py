@@ -1,50 +1,23 @@
 """Cosine of attention maps, against a plain loop in double precision."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pytest
+from made_up_maps import random_maps, save
 
-from darksecrets.attention.store import AttentionStore, Windows, reach_of, write_store
+from darksecrets.attention.store import Windows
 from darksecrets.finetuning import cosine as module
 from darksecrets.finetuning.tables import COSINE
 from darksecrets.run.errors import InputError
 
 LENGTHS = [9, 6, 6, 6, 3]
 LAYERS, HEADS = 2, 3
-Maps = list[npt.NDArray[np.float16]]
 
 
-def maps_of(seed: int, lengths: list[int] = LENGTHS, heads: int = HEADS) -> Maps:
-    rng = np.random.default_rng(seed)
-    weights = [rng.exponential(size=(LAYERS, heads, n, n)) ** 4 for n in lengths]
-    return [(w / w.sum(axis=-1, keepdims=True)).astype(np.float16) for w in weights]
-
-
-def within(maps: Maps, windows: Windows) -> Maps:
-    """Weights beyond the windows removed, the others increased in proportion."""
-    if not windows:
-        return maps
-    kept = [one * reach_of(windows, one.shape[-1])[:, None].astype(np.float64) for one in maps]
-    return [(one / one.sum(axis=-1, keepdims=True)).astype(np.float16) for one in kept]
-
-
-def save(
-    folder: Path, maps: Maps, idx: list[int] | None = None, word: str = "w", windows: Windows = ()
-) -> AttentionStore:
-    lengths = [one.shape[-1] for one in maps]
-    examples = pd.DataFrame(
-        {"idx": idx or list(range(len(maps))), "tokens": [[word] * n for n in lengths]}
-        | {name: [[0] * n for n in lengths] for name in ("segments", "special", "starts", "ends")}
-    )
-    layers, heads = maps[0].shape[:2]
-    with write_store(folder, examples, layers, heads, windows) as writer:
-        for one in maps:
-            writer.append(one)
-    return AttentionStore.open(folder)
+def maps_of(seed: int, lengths: list[int] = LENGTHS, heads: int = HEADS, windows: Windows = ()):
+    return random_maps(seed, lengths, (LAYERS, heads), 4, windows)
 
 
 def cosine(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> float:
@@ -86,7 +59,7 @@ def uniform(length: int, window: int | None) -> npt.NDArray[np.float64]:
 
 @pytest.mark.parametrize("windows", [(), (1, None)])
 def test_floors_are_the_loops(tmp_path, windows):
-    maps = within(maps_of(1), windows)
+    maps = maps_of(1, windows=windows)
     for max_bytes in (1, 10**6):
         store = save(tmp_path / f"{max_bytes}", maps, windows=windows)
         others, flat = module.references(store, max_bytes)
@@ -155,7 +128,7 @@ def test_intervals_are_those_of_a_mean(tmp_path):
 
 def test_layers_have_the_means_of_their_heads_by_example(tmp_path):
     idx = [5, 3, 9, 1, 7]
-    stores = [save(tmp_path / str(seed), maps_of(seed), idx) for seed in (1, 2)]
+    stores = [save(tmp_path / str(seed), maps_of(seed), idx=idx) for seed in (1, 2)]
     found = module.compare(*stores)
     table = module.layer_table(found).set_index(["idx", "layer"])
     assert len(table) == len(LENGTHS) * LAYERS

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import torch
 from glue import TASKS
@@ -230,9 +228,3 @@ def test_damaged(damage, followed, tmp_path):
         file.write_bytes(file.read_bytes()[:40])
     with pytest.raises(InputError, match=r"found no readable .*Remove this folder and run again"):
         Snapshots(folder)
-
-
-def test_index_names_what_the_training_depends_on(followed):
-    index = json.loads((followed / "snapshots" / INDEX).read_text())
-    assert {"task", "state", "seed", "learning_rate", "model", "data"} <= index["run"].keys()
-    assert np.isfinite(list(index["norms"].values())).all()

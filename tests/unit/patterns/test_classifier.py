@@ -1,6 +1,7 @@
 """The classifier of networks and perceptrons: its parts, its files, and a store classified."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -252,32 +253,29 @@ def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untra
         classifier.load(folder)
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "classifier.json"])
-@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
-def test_a_classifier_that_was_cut_off_is_named_with_its_remedy(untrained, tmp_path, name, kept):
-    folder = tmp_path / "classifier"
-    classifier.save(untrained, folder)
-    whole = (folder / name).read_bytes()
-    (folder / name).write_bytes(whole[: int(kept * len(whole))])
-    with pytest.raises(InputError, match=rf"{name}: found a damaged file .*pattern-classifier"):
-        classifier.load(folder)
+SETTINGS = ("[]", "{}", "null", '{"classes": 3, "temperature": 1}')
+SETTINGS += ('{"classes": [], "temperature": -1}',)
 
 
 @pytest.mark.parametrize(
-    "settings",
-    ["[]", "{}", '{"classes": 3, "temperature": 1}', '{"classes": [], "temperature": -1}', "null"],
+    ("name", "damage"),
+    [
+        *product(("model.safetensors", "classifier.json"), (0.0, 0.5, 0.99)),
+        *(("classifier.json", text) for text in SETTINGS),
+        ("model.safetensors", {"mean": torch.zeros(3)}),
+    ],
+    ids=str,
 )
-def test_settings_of_another_kind_are_damaged(untrained, tmp_path, settings):
-    folder = tmp_path / "classifier"
-    classifier.save(untrained, folder)
-    (folder / "classifier.json").write_text(settings)
-    with pytest.raises(InputError, match=r"classifier\.json: found a damaged file"):
-        classifier.load(folder)
-
-
-def test_weights_of_another_classifier_are_damaged(untrained, tmp_path):
-    folder = tmp_path / "classifier"
-    classifier.save(untrained, folder)
-    save_file({"mean": torch.zeros(3)}, folder / "model.safetensors")
-    with pytest.raises(InputError, match=r"model\.safetensors: found a damaged file \(Error"):
-        classifier.load(folder)
+def test_a_damaged_classifier_is_named_with_its_remedy(untrained, tmp_path, name, damage):
+    """Cut off after a share of its bytes, or with settings or weights of another kind."""
+    classifier.save(untrained, tmp_path / "classifier")
+    file = tmp_path / "classifier" / name
+    match damage:
+        case float():
+            file.write_bytes(file.read_bytes()[: int(damage * file.stat().st_size)])
+        case str():
+            file.write_text(damage)
+        case _:
+            save_file(damage, file)
+    with pytest.raises(InputError, match=rf"{name}: found a damaged file .*pattern-classifier"):
+        classifier.load(tmp_path / "classifier")
