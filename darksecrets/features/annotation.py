@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.data.sampling import ANNOTATION
+from darksecrets.features.annotated import Examples
 from darksecrets.features.labels import (
     NOUNS,
     PRONOUNS,
@@ -41,31 +42,6 @@ _NEEDED = (
     ("token.dep", "parser", "labels of ClearNLP or Universal Dependencies", unknown_dependencies),
 )
 _NOT_NEEDED = ["ner", "lemmatizer", "morphologizer", "textcat"]
-
-
-class Examples(Mapping[int, dict[str, Any]]):
-    """The examples of an annotation by ``idx``; each is read from the file on access."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._starts: dict[int, int] = {}
-        start = 0
-        with path.open("rb") as stream:
-            for line in stream:
-                self._starts[json.loads(line)["idx"]] = start
-                start += len(line)
-
-    def __getitem__(self, idx: int) -> dict[str, Any]:
-        with self._path.open("rb") as stream:
-            stream.seek(self._starts[idx])
-            example: dict[str, Any] = json.loads(stream.readline())
-        return example
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._starts)
-
-    def __len__(self) -> int:
-        return len(self._starts)
 
 
 def annotate(

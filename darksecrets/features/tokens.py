@@ -14,7 +14,7 @@ from darksecrets.arrays import Flags, Integers
 from darksecrets.attention.store import Maps
 from darksecrets.data.alignment import overlaps
 from darksecrets.features import labels
-from darksecrets.features.annotation import Examples
+from darksecrets.features.annotated import Examples
 from darksecrets.run.errors import InputError
 
 Pairs = Integers
