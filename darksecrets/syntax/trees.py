@@ -17,12 +17,11 @@ import pandas as pd
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import sign_bound
 from darksecrets.stats.ratios import Sums
-from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.arborescence import arborescences
 from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.pairs import BLOCK, Flags, Floats, Numbers, halves
-from darksecrets.syntax.relations import first_greatest
-from darksecrets.syntax.tables import ATTENTION_TREES, DIRECTIONS
+from darksecrets.syntax.relations import first_greatest, of_every_head
+from darksecrets.syntax.tables import ATTENTION_TREES
 from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import WordMaps
 
@@ -143,27 +142,21 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
                 (sums.add_squares if second else sums.add)(values, sizes)
             squares += 0 if second else (over_chain**2).sum(axis=0)
     uuas, uas, over = either.share(), directed.share(), differences.ratio()
-    low, high = feasible([over.low, over.high], -1, 1)
     p = sign_bound(differences.sums, squares)
-    layer, head, direction = np.indices(selected.shape)
     total = chain.arcs[scoring].sum()
     columns = {
-        **{"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1},
         **{"arcs": int(total), "sentences": int((chain.arcs[scoring] > 0).sum())},
-        **{"uuas": uuas.value, "uuas_low": uuas.low, "uuas_high": uuas.high},
+        **uuas.columns("uuas"),
         **{"selected": first_greatest(selected), "selecting": selected},
         "chain": chain.neighbours[scoring].sum() / total,
-        **{"over_chain": over.value, "over_chain_low": low, "over_chain_high": high},
-        **{"uas": uas.value, "uas_low": uas.low, "uas_high": uas.high},
+        **over.columns("over_chain", -1, 1),
+        **uas.columns("uas"),
         "right_chain": chain.right[scoring].sum() / total,
         "left_chain": chain.left[scoring].sum() / total,
         **{"p_value": p, "q_value": benjamini_hochberg(p)},
     }
-    rows = {
-        name: np.broadcast_to(values, selected.shape).transpose(2, 0, 1).ravel()
-        for name, values in columns.items()
-    }
-    return pd.DataFrame(rows)[[name for name in ATTENTION_TREES.names if name in rows]]
+    rows = of_every_head(columns, selected.shape)
+    return rows[[name for name in ATTENTION_TREES.names if name in rows]]
 
 
 def _blocks(trees: Sequence[Counts], chosen: Numbers) -> Iterator[tuple[Floats, Numbers]]:
