@@ -1,51 +1,18 @@
 """Which heads Figure 3 marks, and which sentence Figure 4 shows."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from darksecrets.framenet.example import Example
 from darksecrets.framenet.figure3 import exceeds_both
 from darksecrets.framenet.figure4 import choose
 from darksecrets.framenet.links import Annotation, Element
 from darksecrets.run.errors import InputError
-from darksecrets.stats.percentiles import above_percentile
-
-TOKENS = ["[CLS]", "the", "cat", "was", "not", "snor", "##ing", ".", "[SEP]"]
-
-
-VALUES = ("weight", "over_control", "over_unlinked", "excess")
-
-
-def table(layers: int, heads: int) -> pd.DataFrame:
-    layer, head = np.indices((layers, heads)) + 1
-    rng = np.random.default_rng(1)
-    parts = []
-    for direction in ("predicate_to_element", "element_to_predicate"):
-        values = {name: rng.uniform(0, 0.2, layers * heads) for name in VALUES}
-        for name in VALUES[1:]:
-            values[name] -= 0.1
-        values |= {f"{name}_p": rng.random(layers * heads) ** 12 for name in VALUES[1:3]}
-        part = pd.DataFrame({"layer": layer.ravel(), "head": head.ravel(), **values})
-        high = above_percentile(values["weight"])
-        out = rng.random(layers * heads) < 0.1
-        parts.append(
-            part.assign(
-                direction=direction, sentences=473, above_percentile=high, exceeds_controls=out
-            )
-        )
-    whole = pd.concat(parts).assign(state="pretrained")
-    return whole.sample(frac=1, random_state=2, ignore_index=True)
-
-
-def example(heads: list[tuple[int, int]]) -> Example:
-    maps = np.random.default_rng(3).dirichlet(np.ones(9), size=(len(heads), 9)).astype(np.float16)
-    layers, numbers = np.array(heads).T
-    return Example(7, np.array(TOKENS), layers, numbers, maps, np.array([1, 2]), np.array([5, 6]))
 
 
 def test_heads_exceed_both_controls_if_the_greater_p_value_does_after_correction():
-    weights = table(6, 6)
+    rng, controls = np.random.default_rng(1), ("over_control", "over_unlinked")
+    weights = pd.DataFrame({f"{name}_p": rng.random(72) ** 12 for name in controls})
+    weights["over_unlinked"] = rng.uniform(-0.1, 0.1, 72)
     greater = [max(r.over_control_p, r.over_unlinked_p) for r in weights.itertuples()]
     order = sorted(range(len(greater)), key=greater.__getitem__)
     ranks = [n for n, i in enumerate(order, start=1) if greater[i] < 0.05 * n / len(greater)]
