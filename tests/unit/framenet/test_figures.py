@@ -1,6 +1,7 @@
 """Which heads Figure 3 marks, and which sentence Figure 4 shows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from darksecrets.framenet.figure3 import exceeds_both
