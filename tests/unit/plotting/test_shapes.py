@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import labels
+from drawn import check_layout, labels
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from darksecrets.plotting import kit
+from darksecrets.plotting.drawing import Given
 from darksecrets.run.errors import InputError
 
 
@@ -165,3 +166,17 @@ def test_rows_that_a_table_lacks_are_named() -> None:
 def test_colours_of_states_differ_in_luminance_too() -> None:
     codes = [[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in kit.STATES.values()]
     assert min(np.diff(sorted(np.array(codes) @ [0.2126, 0.7152, 0.0722]))) > 0.05
+
+
+def test_texts_of_a_page_are_whole_and_apart() -> None:
+    def panel(axes: Axes, task: str, kind: str) -> kit.QuadMesh:
+        return kit.matrix(axes, kit.grid(heads(3, 2), "value"), kit.WEIGHT, 1, 0)
+
+    bar = kit.Bar("weight", {0.5: kit.line(kit.INK)})
+    panels = kit.rows(panel, {"k": "K", "l": "L"}, "Head", "{}\nLayer", bar=bar)
+    sources = Given({f"task {number}": ["accuracy"] for number in range(5)}, "run x")
+    legend = {"a line": kit.line(kit.BLUE), "a colour": kit.GREEN}
+    figure = kit.page(sources, "What is shown", panels, most=3, legend=legend, note=", noted")
+    assert figure.get_supxlabel() == "run x, noted"
+    assert len([axes for axes in figure.axes if axes.get_label() == "colour bar"]) == 2
+    check_layout(figure)
