@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -25,8 +25,6 @@ from darksecrets.stats.correlation import is_constant
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from darksecrets.data.tasks import Task
-
 PERCENT = 100.0
 """Factor from scores to percent: tables are in percent, functions return fractions."""
 
@@ -34,6 +32,19 @@ Kind = Literal["two classes", "classes", "regression"]
 """Tasks that a metric fits; metrics of classes fit any number of them."""
 
 _log = logging.getLogger(__name__)
+
+
+class Scored(Protocol):
+    """What is used here of a `data.tasks.Task`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def metrics(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def num_labels(self) -> int: ...  # noqa: D102
+    @property
+    def is_regression(self) -> bool: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,7 @@ def fitting(classes: int) -> tuple[str, ...]:
     return tuple(name for name, metric in METRICS.items() if metric.fits(classes))
 
 
-def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float]:
+def compute(task: Scored, logits: ArrayLike, labels: ArrayLike) -> dict[str, float]:
     """Compute the scores of a task.
 
     Args:
@@ -110,7 +121,7 @@ def compute(task: Task, logits: ArrayLike, labels: ArrayLike) -> dict[str, float
 
 
 def score(
-    task: Task, predictions: NDArray[np.generic], labels: NDArray[np.generic]
+    task: Scored, predictions: NDArray[np.generic], labels: NDArray[np.generic]
 ) -> dict[str, float]:
     """Compute the scores of a task from predictions, for callers that have no logits.
 
@@ -122,7 +133,7 @@ def score(
     return {name: METRICS[name].plain(predictions, labels) for name in task.metrics}
 
 
-def predict(task: Task, logits: NDArray[np.floating]) -> NDArray[np.floating | np.integer]:
+def predict(task: Scored, logits: NDArray[np.floating]) -> NDArray[np.floating | np.integer]:
     """Class index of the largest logit (the first if several are equal), or the regression output.
 
     Args:
