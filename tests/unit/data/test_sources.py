@@ -299,13 +299,6 @@ def test_example_without_text_is_reported(hub, client):
     )
 
 
-def test_missing_file_on_the_hub(hub, client):
-    hub.missing.add("rte/validation-00000-of-00001.parquet")
-    error = load(client, "RTE")
-    assert error.startswith("InputError: A file of the dataset nyu-mll/glue")
-    assert "rte/validation-00000-of-00001.parquet" in error
-
-
 @pytest.fixture
 def changed(hub: Hub, glue_repository: Repository) -> dict[str, bytes]:
     """The files of RTE, to be changed before they are served."""
