@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from darksecrets.arrays import Halves, Integers
+from darksecrets.arrays import Halves
 from darksecrets.attention.extraction import Inputs, maps_of, write_maps
-from darksecrets.attention.store import DTYPE, AttentionWriter, Maps, Windows
+from darksecrets.attention.store import DTYPE, AttentionWriter, Maps
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.reach import windows_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from transformers import PreTrainedModel
 
 
@@ -25,22 +25,10 @@ class KeptMaps(Maps):
     """Maps of many examples in memory, see `darksecrets.attention.store.Maps`.
 
     Attributes:
-        layers: Number of layers.
-        heads: Number of heads per layer.
-        table: A row per example.
-        lengths: [examples] tokens of each example, longest first.
-        starts: [examples + 1] offset of each example's maps in the array, and the array's length.
         numbers: All maps one after the other, half precision.
-        windows: See `darksecrets.attention.store.Maps`.
     """
 
-    layers: int
-    heads: int
-    table: pd.DataFrame
-    lengths: Integers
-    starts: Integers
     numbers: Halves
-    windows: Windows = ()
 
     @property
     def origin(self) -> str:
@@ -74,13 +62,13 @@ def keep(
         InputError: The maps are not softmaxed attention over the real tokens.
     """
     shape, lengths = shape_of(model), table["tokens"].map(len).to_numpy(np.int64)
-    starts = np.concatenate([[0], np.cumsum(shape.layers * shape.heads * lengths**2)])
+    count = shape.layers * shape.heads * int((lengths**2).sum())
     windows = windows_of(model, int(lengths[0]))
-    stream = io.BytesIO(bytes(int(starts[-1]) * DTYPE.itemsize))  # does not grow by copying
+    stream = io.BytesIO(bytes(count * DTYPE.itemsize))  # does not grow by copying
     writer = AttentionWriter(stream, table, shape.layers, shape.heads, windows)
     arrays = maps_of(model, inputs, batches, pad_token_id)
     for batch in batches:
         rows = slice(batch.start, batch.stop)
         write_maps(next(arrays), lengths[rows], table["idx"].iloc[rows], writer)
     numbers = np.frombuffer(stream.getbuffer(), dtype=DTYPE)
-    return KeptMaps(shape.layers, shape.heads, table, lengths, starts, numbers, windows)
+    return KeptMaps(shape.layers, shape.heads, table, windows, numbers)

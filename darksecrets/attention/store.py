@@ -24,6 +24,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -168,6 +169,7 @@ def _require_space(folder: Path, needed: int) -> None:
         )
 
 
+@dataclass(frozen=True)
 class Maps(ABC):
     """Maps of many examples, longest first, whether they are stored or computed on demand.
 
@@ -179,7 +181,6 @@ class Maps(ABC):
         layers: Number of layers.
         heads: Number of heads per layer.
         table: A row per example, see the module's docstring.
-        lengths: [examples] tokens of each example, longest first.
         windows: For each layer, the largest distance between a query and its keys, None for no
             limit; empty if no layer has one, as far as shows in the examples.
     """
@@ -187,8 +188,17 @@ class Maps(ABC):
     layers: int
     heads: int
     table: pd.DataFrame
-    lengths: Integers
     windows: Windows
+
+    @cached_property
+    def lengths(self) -> Integers:
+        """[examples] tokens of each example, longest first."""
+        return self.table["tokens"].map(len).to_numpy(np.int64)
+
+    @cached_property
+    def starts(self) -> Integers:
+        """[examples + 1] offset of each example's maps among all numbers, and their count."""
+        return np.concatenate([[0], np.cumsum(self.layers * self.heads * self.lengths**2)])
 
     @property
     @abstractmethod
@@ -266,26 +276,13 @@ class AttentionStore(Maps):
 
     Attributes:
         folder: Where the store is.
-        layers: Number of layers.
-        heads: Number of heads per layer.
-        table: A row per example, see the module's docstring.
-        lengths: [examples] tokens of each example, longest first.
-        starts: [examples + 1] offset of each example's maps in the array, and the array's length.
         header: Bytes before the first number.
         chunks: Checks the array, where it is large, as far as it is read.
-        windows: For each layer, the largest distance between a query and its keys, None for no
-            limit; empty if no layer has one, as far as shows in the examples.
     """
 
     folder: Path
-    layers: int
-    heads: int
-    table: pd.DataFrame
-    lengths: Integers
-    starts: Integers
     header: int
     chunks: Chunks
-    windows: Windows = ()
 
     @classmethod
     def open(cls, folder: str | Path) -> AttentionStore:
@@ -302,19 +299,17 @@ class AttentionStore(Maps):
             _read(folder / name, how)
             for name, how in ((METADATA, _counts), (EXAMPLES, pd.read_parquet), (MAPS, _header))
         )
+        windows = tuple(counts.get("windows", ()))
         layers, heads = counts["layers"], counts["heads"]
-        lengths = table["tokens"].map(len).to_numpy(np.int64)
-        starts = np.concatenate([[0], np.cumsum(layers * heads * lengths**2)])
-        size = (folder / MAPS).stat().st_size
-        expected = header + int(starts[-1]) * DTYPE.itemsize
-        if (len(table), shape, dtype, size) != (counts["examples"], (starts[-1],), DTYPE, expected):
+        found = cls(layers, heads, table, windows, folder, header, Chunks(folder / MAPS))
+        size, numbers = (folder / MAPS).stat().st_size, int(found.starts[-1])
+        expected = header + numbers * DTYPE.itemsize
+        if (len(table), shape, dtype, size) != (counts["examples"], (numbers,), DTYPE, expected):
             raise InputError(
                 f"{folder} is damaged: {MAPS} has {size} bytes ({dtype}), but {expected} were "
                 f"expected for {counts['examples']} examples. Remove the folder and run again."
             )
-        windows = tuple(counts.get("windows", ()))
-        chunks = Chunks(folder / MAPS)
-        return cls(folder, layers, heads, table, lengths, starts, header, chunks, windows)
+        return found
 
     @property
     def origin(self) -> str:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 
 from darksecrets.arrays import Halves
 from darksecrets.attention.extraction import Inputs, encode_longest_first, pad
-from darksecrets.attention.store import DTYPE, Maps, Windows
+from darksecrets.attention.store import DTYPE, Maps
 from darksecrets.attention_measures.maps import OF, basis, coordinates
 from darksecrets.models.hooks import observe, require_projections, shape_of
 from darksecrets.models.reach import windows_of
@@ -103,11 +102,6 @@ class Running(Maps):
     tokens of each example before anything is measured.
 
     Attributes:
-        layers: Number of layers.
-        heads: Number of heads per layer, of all variants together.
-        table: A row per example, see `attention.store`.
-        lengths: [examples] tokens of each example, longest first.
-        windows: See `attention.store.Maps`.
         encoders: The models.
         variants: What the heads are: every measure of the first model, then of the second.
         inputs: What the models are given.
@@ -115,11 +109,6 @@ class Running(Maps):
         batch_size: Most examples in a pass of a model.
     """
 
-    layers: int
-    heads: int
-    table: pd.DataFrame
-    lengths: npt.NDArray[np.int64]
-    windows: Windows
     encoders: Sequence[Encoder]
     variants: Sequence[Variant]
     inputs: Inputs
@@ -202,7 +191,6 @@ def run(
     first = next(iter(models.values()))
     tokenizer = first.tokenizer()
     table, inputs = encode_longest_first(examples, tokenizer, first.max_length)
-    lengths = np.array([len(ids) for ids in inputs["input_ids"]], dtype=np.int64)
     shape = shape_of(encoders[0].model)
     names = [(measure, model) for model in models for measure in measures]
     variants = [
@@ -213,8 +201,7 @@ def run(
         layers=shape.layers,
         heads=len(variants) * shape.heads,
         table=table,
-        lengths=lengths,
-        windows=windows_of(encoders[0].model, int(lengths[0])),
+        windows=windows_of(encoders[0].model, len(inputs["input_ids"][0])),
         encoders=encoders,
         variants=variants,
         inputs=inputs,

@@ -253,19 +253,11 @@ def _about(words: str, names: Sequence[tuple[str, ...]], total: int) -> str:
 
 def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
     """A row of the table of claims."""
-    one = finding.decisive
+    one = finding.decisive or Estimate.missing((), "")
     return {
-        "paper": claim.paper,
-        "id": claim.id,
-        "section": claim.section,
-        "claim": claim.claim,
-        "published": claim.published,
-        "value": one.value if one else math.nan,
-        "ci_low": one.low if one else math.nan,
-        "ci_high": one.high if one else math.nan,
-        "unit": claim.unit,
-        "of": " ".join(one.name) if one else "",
-        "seeds": one.seeds if one else None,
+        **{name: getattr(claim, name) for name in ("paper", "id", "section", "claim", "published")},
+        **{"value": one.value, "ci_low": one.low, "ci_high": one.high},
+        **{"unit": claim.unit, "of": " ".join(one.name), "seeds": one.seeds},
         "here": str(finding.answer),
         "verdict": _verdict(claim, finding.answer, run),
         "reason": finding.reason,

@@ -9,12 +9,10 @@ import pandas as pd
 
 from darksecrets.claims import deciding
 from darksecrets.claims.answers import Answer
-from darksecrets.claims.registry import Paper
+from darksecrets.claims.registry import Claim, Paper
 from darksecrets.claims.sources import Run, Tables
 from darksecrets.claims.tables import CLAIMS_BY_MEASURE, CONTRADICTED, NOT_CONTRADICTED, SAME
 from darksecrets.run.columns import MEASURE, WEIGHTS, of_weights
-
-_CLAIM = ["paper", "id"]
 
 
 def concerned(papers: Iterable[Paper], replaced: Iterable[str]) -> list[Paper]:
@@ -25,17 +23,11 @@ def concerned(papers: Iterable[Paper], replaced: Iterable[str]) -> list[Paper]:
         replaced: Names of the tables of attention weights that there are by other measures, too.
     """
     names = set(replaced)
-    kept = [
-        replace(
-            paper,
-            claims=tuple(
-                claim
-                for claim in paper.claims
-                if not claim.weights_only and names & set(claim.tables)
-            ),
-        )
-        for paper in papers
-    ]
+
+    def is_concerned(claim: Claim) -> bool:
+        return not claim.weights_only and bool(names & set(claim.tables))
+
+    kept = [replace(paper, claims=tuple(filter(is_concerned, paper.claims))) for paper in papers]
     return [paper for paper in kept if paper.claims]
 
 
@@ -57,15 +49,9 @@ def table(
         deciding.table(papers, of_measure(tables, measure), run).assign(**{MEASURE.name: measure})
         for measure in (WEIGHTS, *measures)
     ]
-    found = pd.concat(parts, ignore_index=True)
-    agreements = {
-        claim: agreement(map(Answer, rows["here"])) for claim, rows in found.groupby(_CLAIM)
-    }
-    claims = zip(*(found[name] for name in _CLAIM), strict=True)
-    found["agreement"] = [agreements[claim] for claim in claims]
-    order = {claim: number for number, claim in enumerate(_names(papers))}
-    places = [order[claim] for claim in zip(found["paper"], found["id"], strict=True)]
-    found = found.iloc[pd.Series(places).sort_values(kind="stable").index]
+    found = pd.concat(parts).sort_index(kind="stable")  # all measures of a claim together
+    answers = found.groupby(["paper", "id"])["here"]
+    found["agreement"] = answers.transform(lambda here: agreement(map(Answer, here)))
     return found[list(CLAIMS_BY_MEASURE.names)].reset_index(drop=True)
 
 
@@ -96,7 +82,3 @@ def agreement(answers: Iterable[Answer]) -> str:
 def _replaced(tables: Tables, name: str) -> str:
     """Name of the table of attention weights that a table by measure stands for; else empty."""
     return of_weights(tables.declared[name]) if name in tables.declared else ""
-
-
-def _names(papers: Sequence[Paper]) -> list[tuple[str, str]]:
-    return [(paper.name, claim.id) for paper in papers for claim in paper.claims]

@@ -102,6 +102,20 @@ def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[list[int]]:
         yield order[start : start + batch_size]
 
 
+def alike(keys: np.ndarray, batch_size: int, pool: int, rng: np.random.Generator) -> np.ndarray:
+    """Random order of examples in which those of a batch have similar keys, such as lengths.
+
+    Examples are sorted by their keys within random pools of ``pool`` batches; then the batches are
+    shuffled, and those that fill no batch come last.
+    """
+    order, size = rng.permutation(len(keys)), pool * batch_size
+    pools = [order[start : start + size] for start in range(0, len(order), size)]
+    ordered = np.concatenate([p[np.argsort(keys[p], kind="stable")] for p in pools])
+    whole = len(ordered) - len(ordered) % batch_size
+    batches = rng.permutation(ordered[:whole].reshape(-1, batch_size))
+    return np.concatenate([batches.ravel(), ordered[whole:]])
+
+
 class GroupedByLength(torch.utils.data.Sampler[int]):
     """Random order of the training examples in which each batch has similar lengths.
 
@@ -127,12 +141,6 @@ class GroupedByLength(torch.utils.data.Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         rng = np.random.default_rng([self.seed, self.epoch])
-        count, size = len(self.lengths), self.batch_size
         # Pools as in transformers: 50 batches, fewer if that would leave less than four pools.
-        pool = size * max(1, min(count // (4 * size), 50))
-        order = rng.permutation(count)
-        pools = [order[start : start + pool] for start in range(0, count, pool)]
-        ordered = np.concatenate([p[np.argsort(-self.lengths[p], kind="stable")] for p in pools])
-        whole = count - count % size
-        batches = rng.permutation(ordered[:whole].reshape(-1, size))
-        return iter([*batches.ravel().tolist(), *ordered[whole:].tolist()])
+        pool = max(1, min(len(self.lengths) // (4 * self.batch_size), 50))
+        return iter(alike(-self.lengths, self.batch_size, pool, rng).tolist())

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from darksecrets.run.errors import InputError
@@ -43,20 +43,12 @@ def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -
         InputError: The Hub cannot be reached and the cache is incomplete; or the repository, the
             revision or a file does not exist.
     """
-    from huggingface_hub import HfApi, snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
+    from huggingface_hub import HfApi
 
     with _explained(repository, revision, kind):
-        with contextlib.suppress(LocalEntryNotFoundError):
-            folder = snapshot_download(
-                repository,
-                repo_type=kind,
-                revision=revision,
-                allow_patterns=list(patterns),
-                local_files_only=True,
-            )
-            if not _unmatched(patterns, _files(Path(folder))):
-                return
+        cached = _cached(repository, revision, patterns, kind)
+        if cached and not _unmatched(patterns, _files(cached)):
+            return
         # Unlike a listing of files, this is not retried for half a minute without an answer.
         ask = HfApi().dataset_info if kind == "dataset" else HfApi().model_info
         information = ask(repository, revision=revision, timeout=_TIMEOUT)
@@ -106,25 +98,28 @@ def schema(repository: str, revision: str, pattern: str) -> Schema:
     Raises:
         InputError: See `check`.
     """
-    from huggingface_hub import HfFileSystem, snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
+    from huggingface_hub import HfFileSystem
     from pyarrow import parquet
 
     with _explained(repository, revision, "dataset"):
-        with contextlib.suppress(LocalEntryNotFoundError):
-            folder = snapshot_download(
-                repository,
-                repo_type="dataset",
-                revision=revision,
-                allow_patterns=[pattern],
-                local_files_only=True,
-            )
-            if cached := sorted(Path(folder).glob(pattern)):
-                return parquet.read_schema(cached[0])
+        folder = _cached(repository, revision, [pattern], "dataset")
+        if folder and (cached := sorted(folder.glob(pattern))):
+            return parquet.read_schema(cached[0])
         files = HfFileSystem()
         paths = files.glob(f"datasets/{repository}@{quote(revision, safe='')}/{pattern}")
         with files.open(min(paths)) as file:
             return parquet.read_schema(file)
+
+
+def _cached(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> Path | None:
+    """The snapshot's folder in the cache, which may lack files; None if there is none."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    options: dict[str, Any] = {"revision": revision, "allow_patterns": list(patterns)}
+    with contextlib.suppress(LocalEntryNotFoundError):
+        return Path(snapshot_download(repository, repo_type=kind, local_files_only=True, **options))
+    return None
 
 
 def _verify(folder: Path, patterns: Sequence[str], repository: str) -> None:

@@ -230,11 +230,7 @@ def _check_class_numbers(table: pd.DataFrame, task: Task, names: Sequence[str], 
 
 def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
     """The rows without empty texts."""
-    import pandas as pd
-
-    filled = pd.Series(True, index=table.index)
-    for column in task.columns:
-        filled &= ~table[column].fillna("").map(files.is_blank)
+    filled = ~table[list(task.columns)].fillna("").map(files.is_blank).any(axis=1)
     if not filled.all():
         first = int(table.loc[~filled, "idx"].iloc[0])
         _leave_out(int((~filled).sum()), len(table), where, f"idx {first}, which has no text")

@@ -122,39 +122,23 @@ def example_table(
     words, free = np.flatnonzero(sentence.usable)[:, None], sentence.free()
     layer, head = np.indices(sentence.maps.shape[:2])
     parts = []
-    for direction, (query, key) in zip(
-        DIRECTIONS,
-        ((example.element, example.predicate), (example.predicate, example.element)),
-        strict=True,
-    ):
+    ends = example.element, example.predicate
+    for direction, (query, key) in zip(DIRECTIONS, (ends, ends[::-1]), strict=True):
         weight = greatest(sentence.maps, query[None], key[None])[..., 0, 0]
-        others = greatest(sentence.maps, query[None], words[~np.isin(words, key)][:, None])[
-            ..., 0, :
-        ]
-        places = elsewhere(query, free)
-        unlinked = (
-            greatest(sentence.maps, places, key[None])[..., 0].mean(axis=-1)
-            if len(places)
-            else np.full(weight.shape, np.nan)
-        )
+        rest = words[~np.isin(words, key)][:, None]
+        others = greatest(sentence.maps, query[None], rest)[..., 0, :]
+        places, unlinked = elsewhere(query, free), np.full(weight.shape, np.nan)
+        if len(places):
+            unlinked = greatest(sentence.maps, places, key[None])[..., 0].mean(axis=-1)
         columns = {
-            "layer": layer + 1,
-            "head": head + 1,
-            "weight": weight,
-            "unlinked": unlinked,
-            "rank": 1 + (others > weight[..., None]).sum(axis=-1),
+            "direction": direction,
+            **{"layer": (layer + 1).ravel(), "head": (head + 1).ravel(), "idx": example.idx},
+            **{"query": _text(tokens, query), "key": _text(tokens, key)},
+            **{"weight": weight.ravel(), "unlinked": unlinked.ravel()},
+            "rank": 1 + (others > weight[..., None]).sum(axis=-1).ravel(),
         }
-        part = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
-        parts.append(
-            part.assign(
-                direction=direction,
-                idx=example.idx,
-                query=_text(tokens, query),
-                key=_text(tokens, key),
-            )
-        )
-    order = ["direction", "layer", "head", "idx", "query", "key", "weight", "unlinked", "rank"]
-    return pd.concat(parts, ignore_index=True)[order]
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _read(store: AttentionStore, annotations: list[Annotation], idx: int) -> tuple[Sentence, Texts]:

@@ -39,6 +39,7 @@ from transformers import (
 )
 from transformers.trainer_utils import get_last_checkpoint
 
+from darksecrets.data.batches import alike
 from darksecrets.data.builtin.documents import pretraining_documents
 from darksecrets.data.builtin.tokenizer import train_tokenizer
 from darksecrets.models.precision import resolve
@@ -54,6 +55,7 @@ DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 QUERY_RANGE = 0.05  # standard deviation of the first query and key weights
 HARD = 0.75  # share of the random second segments that share words with the first
 LONG = 0.05  # share of examples with many sentences
+_POOL = 50  # batches in each of which examples are sorted by their lengths
 SPECIALS_OF_A_PAIR = 3  # [CLS] A [SEP] B [SEP]
 
 
@@ -249,22 +251,6 @@ def pair_lengths(text: Text, pairs: Pairs, max_length: int) -> np.ndarray:
     a = starts[pairs.a_last] - starts[pairs.a_first]
     b = starts[pairs.b_last] - starts[pairs.b_first]
     return np.minimum(a + b + SPECIALS_OF_A_PAIR, max_length)
-
-
-def order_by_length(
-    lengths: np.ndarray, batch_size: int, rng: np.random.Generator, pool: int = 50
-) -> np.ndarray:
-    """Order examples so that those of a batch have similar lengths, with little padding.
-
-    Examples are sorted within random pools of ``pool`` batches; then the batches are shuffled.
-    """
-    order = rng.permutation(len(lengths))
-    size = pool * batch_size
-    pools = [order[i : i + size] for i in range(0, len(order), size)]
-    ordered = np.concatenate([p[np.argsort(lengths[p], kind="stable")] for p in pools])
-    whole = len(ordered) - len(ordered) % batch_size
-    batches = rng.permutation(ordered[:whole].reshape(-1, batch_size))
-    return np.concatenate([batches.ravel(), ordered[whole:]])
 
 
 def encode(
@@ -513,7 +499,7 @@ def train(
     count = configuration.steps * configuration.batch_size  # no pair or mask is used twice
     pairs = draw_pairs(text, count, rng)
     lengths = pair_lengths(text, pairs, configuration.max_length)
-    pairs = pairs.take(order_by_length(lengths, configuration.batch_size, rng))
+    pairs = pairs.take(alike(lengths, configuration.batch_size, _POOL, rng))
     model = new_model(configuration, tokenizer, seed)
     trainer = PretrainingTrainer(
         model=model,

@@ -13,10 +13,15 @@ import numpy as np
 
 from darksecrets.arrays import Floats, Integers
 from darksecrets.stats import LEVEL
-from darksecrets.stats.resampling import Groups, group_sums, interval_of_known, resampled_means
+from darksecrets.stats.resampling import (
+    Groups,
+    blocks,
+    group_sums,
+    interval_of_known,
+    resampled_means,
+)
 
 _TIE = 1e-9  # relative to a statistic of order 1; sums of the same numbers in another order
-_BLOCK = 2**22  # largest number of elements in a block of draws
 
 
 @dataclass(frozen=True)
@@ -69,9 +74,8 @@ def sign_flips(
     scaled = known / np.where(size > 0, size, 1)
     observed = scaled.sum(axis=0) - _TIE
     above, above_family = np.ones((2, len(observed)))
-    block = max(1, _BLOCK // max(units, len(observed)))
-    for start in range(0, draws, block):
-        signs = rng.integers(2, size=(min(block, draws - start), units)) * 2.0 - 1
+    for rows in blocks(draws, max(units, len(observed))):
+        signs = rng.integers(2, size=(rows, units)) * 2.0 - 1
         drawn = signs @ scaled
         above += (drawn >= observed).sum(axis=0)
         highest = np.sort(drawn.max(axis=1))

@@ -17,13 +17,13 @@ from scipy.stats import binom
 from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.stats.classification import Counts, Score, classes_of, count
 from darksecrets.stats.correlation import correlation
+from darksecrets.stats.resampling import blocks
 from darksecrets.stats.weighted import Weighted
 
 ROUNDING = 1e-12  # differences of scores closer than this count as equal
 
 _DEVIATIONS = 10  # standard deviations of a binomial; the mass beyond is below 4 * exp(-50)
 _REMAINDER = 4 * math.exp(-(_DEVIATIONS**2) / 2)
-_BLOCK = 2**22  # largest number of elements in a matrix of random permutations
 
 
 def mcnemar(right: Flags) -> Floats:
@@ -134,10 +134,8 @@ def classes_permutation(
             return np.abs(scores[1] - scores[0])
 
         observed, extreme = differences(np.zeros((1, len(sizes)), dtype=np.int64)), 1
-        size = max(1, _BLOCK // max(1, len(sizes), classes))
-        for start in range(0, permutations, size):
-            shape = (min(size, permutations - start), len(sizes))
-            drawn = differences(rng.binomial(sizes, 0.5, size=shape))
+        for rows in blocks(permutations, max(len(sizes), classes)):
+            drawn = differences(rng.binomial(sizes, 0.5, size=(rows, len(sizes))))
             extreme += int((drawn >= observed - ROUNDING).sum())
         p[number] = extreme / (permutations + 1)
     return p
@@ -159,10 +157,8 @@ def sign_permutation(changes: Floats, permutations: int, rng: np.random.Generato
     """
     scale = np.abs(changes).sum(axis=1)
     observed, extreme = np.abs(changes.sum(axis=1)) - ROUNDING * scale, np.ones(len(changes))
-    size = max(1, _BLOCK // changes.shape[1])
-    for start in range(0, permutations, size):
-        shape = (min(size, permutations - start), changes.shape[1])
-        signs = 1.0 - 2.0 * (rng.random(shape) < 0.5)
+    for rows in blocks(permutations, changes.shape[1]):
+        signs = 1.0 - 2.0 * (rng.random((rows, changes.shape[1])) < 0.5)
         extreme += (np.abs(signs @ changes.T) >= observed).sum(axis=0)
     return extreme / (permutations + 1)
 
@@ -197,9 +193,8 @@ def correlation_permutation(
         return np.abs(second - first)
 
     observed, extreme = differences(np.zeros((1, examples))), np.ones(sets)
-    size = max(1, _BLOCK // examples)
-    for start in range(0, permutations, size):
-        swaps = rng.random((min(size, permutations - start), examples)) < 0.5
+    for rows in blocks(permutations, examples):
+        swaps = rng.random((rows, examples)) < 0.5
         extreme += (differences(swaps.astype(np.float64)) >= observed - ROUNDING).sum(axis=0)
     return extreme / (permutations + 1)
 
@@ -210,9 +205,8 @@ def swaps(permutations: int, examples: int, rng: np.random.Generator) -> Iterato
     Yields:
         [at most ``permutations``, examples], 1 for a swap.
     """
-    size = max(1, _BLOCK // examples)
-    for start in range(0, permutations, size):
-        yield rng.integers(2, size=(min(size, permutations - start), examples))
+    for rows in blocks(permutations, examples):
+        yield rng.integers(2, size=(rows, examples))
 
 
 def swapped_differences(

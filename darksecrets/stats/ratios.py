@@ -13,6 +13,7 @@ import numpy as np
 
 from darksecrets.arrays import Floats, Integers
 from darksecrets.stats import LEVEL
+from darksecrets.stats.resampling import feasible
 
 _ROUNDING = 1e-9  # shares this close to 0 or 1 are 0 or 1
 
@@ -30,6 +31,13 @@ class Ratio:
     value: Floats
     low: Floats
     high: Floats
+
+    def columns(
+        self, name: str, lowest: float = -np.inf, highest: float = np.inf
+    ) -> dict[str, Floats]:
+        """The ratio and its interval, as far as that is possible, by the names of columns."""
+        low, high = feasible([self.low, self.high], lowest, highest)
+        return {name: self.value, f"{name}_low": low, f"{name}_high": high}
 
 
 @dataclass

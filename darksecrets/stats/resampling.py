@@ -13,10 +13,16 @@ from darksecrets.stats import LEVEL
 Counts = Integers
 Groups = Integers
 
-_BLOCK = 2**22  # largest number of elements in a block of weights
+_BLOCK = 2**22  # largest number of elements in a block of draws
 
 # Two functions draw bootstrap weights from the same distribution, but from different random
 # streams. Both are needed, because published intervals depend on the stream.
+
+
+def blocks(draws: int, width: int) -> Iterator[int]:
+    """Numbers of draws, each of this width, that make up all of them in bounded memory."""
+    size = max(1, _BLOCK // max(1, width))
+    return (min(size, draws - start) for start in range(0, draws, size))
 
 
 def bootstrap_weights(resamples: int, examples: int, rng: np.random.Generator) -> Iterator[Counts]:
@@ -30,9 +36,7 @@ def bootstrap_weights(resamples: int, examples: int, rng: np.random.Generator) -
     Yields:
         [at most ``resamples``, examples] how often each example is drawn; rows sum to ``examples``.
     """
-    size = max(1, _BLOCK // examples)
-    for start in range(0, resamples, size):
-        rows = min(size, resamples - start)
+    for rows in blocks(resamples, examples):
         drawn: Counts = rng.integers(examples, size=(rows, examples))
         drawn += examples * np.arange(rows)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=rows * examples)
@@ -172,10 +176,9 @@ def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Cou
     Yields:
         [at most ``splits``, examples] 1 for one half, 0 for the other.
     """
-    size = max(1, _BLOCK // examples)
     pattern = np.arange(examples) % 2
-    for start in range(0, splits, size):
-        yield rng.permuted(np.tile(pattern, (min(size, splits - start), 1)), axis=1)
+    for rows in blocks(splits, examples):
+        yield rng.permuted(np.tile(pattern, (rows, 1)), axis=1)
 
 
 def stratified_halves(strata: Values, rng: np.random.Generator) -> Counts:

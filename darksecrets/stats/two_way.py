@@ -135,15 +135,10 @@ def _difference(square: float, free: int, rest: float, others: int, count: int) 
 
 def _ends(one: float, free: int, other: float, others: int) -> tuple[float, float]:
     """Interval of the difference of two expected mean squares (Ting et al. 1990)."""
-    alpha, infinite, difference = LEVEL / 2, 1e9, one - other
-    below, above = _quantile(alpha, free, others), _quantile(1 - alpha, free, others)
-    g_one, h_one = (
-        1 - 1 / _quantile(alpha, free, infinite),
-        1 / _quantile(1 - alpha, free, infinite) - 1,
-    )
-    g_other, h_other = (
-        1 - 1 / _quantile(alpha, others, infinite),
-        1 / _quantile(1 - alpha, others, infinite) - 1,
+    difference = one - other
+    below, above = _quantiles(free, others)
+    (g_one, h_one), (g_other, h_other) = (
+        (1 - 1 / high, 1 / low - 1) for high, low in (_quantiles(n, 1e9) for n in (free, others))
     )
     g_both = ((below - 1) ** 2 - (g_one * below) ** 2 - h_other**2) / below
     h_both = ((1 - above) ** 2 - (h_one * above) ** 2 - g_other**2) / above
@@ -153,8 +148,8 @@ def _ends(one: float, free: int, other: float, others: int) -> tuple[float, floa
 
 
 @cache
-def _quantile(p: float, first: int, second: float) -> float:
-    """The value that F exceeds with some probability."""
+def _quantiles(first: int, second: float) -> tuple[float, float]:
+    """The values that F exceeds with little and with much probability."""
     from scipy.stats import f
 
-    return float(f.isf(p, first, second))
+    return float(f.isf(LEVEL / 2, first, second)), float(f.isf(1 - LEVEL / 2, first, second))

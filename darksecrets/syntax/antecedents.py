@@ -87,19 +87,16 @@ def resolve(number: int, expressions: Sequence[Expression], weights: Floats) -> 
 
 def _arrays(found: Mapping[str, list[Any]], heads: tuple[int, ...]) -> Resolved:
     """Lists with an item per anaphor as arrays, also without any."""
-
-    def array(name: str, *shape: int) -> Floats:
-        return np.array(found[name], dtype=np.float64).reshape(-1, *shape)
-
-    return Resolved(
-        text=array("text").astype(np.int64),
-        kind=array("kind").astype(np.int64),
-        heads=array("heads", *heads),
-        other_query=array("other_query", *heads),
-        same_kind=array("same_kind", *heads),
-        methods=array("methods", len(WITHOUT_MODEL)),
-        distances=array("distances", FURTHEST),
-    )
+    shapes = {
+        **{"text": (), "kind": (), "methods": (len(WITHOUT_MODEL),), "distances": (FURTHEST,)},
+        **dict.fromkeys(("heads", "other_query", "same_kind"), heads),
+    }
+    kinds = dict.fromkeys(("text", "kind"), np.int64)
+    arrays: dict[str, Any] = {
+        name: np.array(found[name], dtype=kinds.get(name, np.float64)).reshape(-1, *shape)
+        for name, shape in shapes.items()
+    }
+    return Resolved(**arrays)
 
 
 def _most(weights: Floats) -> Integers:

@@ -15,7 +15,6 @@ import pandas as pd
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import sign_bound
 from darksecrets.stats.ratios import Ratio, difference, ratio, share
-from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.pairs import Floats, Numbers, Pairs, Treebank
 from darksecrets.syntax.relations import SAME_DISTANCE, Relation, relations
@@ -116,14 +115,14 @@ def _of_label(relation: Relation, head: Head, own: Head, found: Floats) -> dict[
         "label": relation.label,
         **_named(head),
         **{"arcs": int(sizes.sum()), "sentences": int((sizes > 0).sum())},
-        **_ends("pretrained", share(first, sizes)),
-        **_ends("finetuned", share(second, sizes)),
-        **_ends("change", _difference(change, sizes), -1),
+        **share(first, sizes).columns("pretrained", 0, 1),
+        **share(second, sizes).columns("finetuned", 0, 1),
+        **_difference(change, sizes).columns("change", -1, 1),
         "change_of_others": rates[1] - rates[0],
         "p_value": _two_sided(change),
         **{f"best_{name}": value for name, value in _named(own).items()},
-        **_ends("best", share(best, sizes)),
-        **_ends("best_change", _difference(best - first, sizes), -1),
+        **share(best, sizes).columns("best", 0, 1),
+        **_difference(best - first, sizes).columns("best_change", -1, 1),
     }
 
 
@@ -145,12 +144,6 @@ def _named(head: Head) -> dict[str, Any]:
     """Columns that name a head."""
     layer, number, direction = head
     return {"direction": DIRECTIONS[direction], "layer": layer + 1, "head": number + 1}
-
-
-def _ends(name: str, found: Ratio, lowest: int = 0) -> dict[str, float]:
-    """Columns of an estimate and its interval."""
-    low, high = feasible([found.low, found.high], lowest, 1)
-    return {name: float(found.value), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 def _difference(differences: Floats, sizes: Floats) -> Ratio:

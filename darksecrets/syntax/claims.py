@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from darksecrets.stats.independent import ESTIMATE, named
 from darksecrets.syntax.tables import ALL, ANY, OPEN
 
-_ESTIMATE = ["value", "low", "high"]
 _SAME = {"obj": "dobj"}
 """Labels of Universal Dependencies, and what Clark et al. call them."""
 
@@ -21,8 +21,7 @@ def over_offset(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
         Columns ``state``, ``seed``, ``label``; ``value``, with ``low`` and ``high``.
     """
     best = syntactic_heads[syntactic_heads["selected"]]
-    names = {"over_offset": "value", "over_offset_low": "low", "over_offset_high": "high"}
-    found = best.rename(columns=names)[["state", "seed", "label", *names.values()]]
+    found = named(best, "over_offset")[["state", "seed", "label", *ESTIMATE]]
     return found.assign(label=found["label"].replace(_SAME))
 
 
@@ -48,7 +47,7 @@ def tests_of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
         & (syntactic_heads["syntactic"] != OPEN)
     ]
     found = best.assign(value=best["q_value"], low=0.0, high=best["q_value"])
-    return found[["state", "seed", "label", *_ESTIMATE]]
+    return found[["state", "seed", "label", *ESTIMATE]]
 
 
 def changes_of_relations(syntactic_changes: pd.DataFrame) -> pd.DataFrame:
@@ -62,11 +61,9 @@ def changes_of_relations(syntactic_changes: pd.DataFrame) -> pd.DataFrame:
         ``high``.
     """
     found = syntactic_changes[syntactic_changes["label"] != ALL]
-    names = {"change": "value", "change_low": "low", "change_high": "high"}
     relation = found["label"] + " (" + found["task"] + ")"
-    return found.rename(columns=names).assign(relation=relation)[
-        ["state", "seed", "relation", *_ESTIMATE]
-    ]
+    estimates = named(found, "change").assign(relation=relation)
+    return estimates[["state", "seed", "relation", *ESTIMATE]]
 
 
 def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
@@ -78,7 +75,7 @@ def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``.
     """
-    return _of_encoder(distractors, ANY)[["state", "seed", *_ESTIMATE]]
+    return _of_encoder(distractors, ANY)[["state", "seed", *ESTIMATE]]
 
 
 def second_distractor(distractors: pd.DataFrame) -> pd.DataFrame:
@@ -93,15 +90,14 @@ def second_distractor(distractors: pd.DataFrame) -> pd.DataFrame:
     """
     key = ["state", "seed"]
     one, two = (
-        rows.set_index(key)[_ESTIMATE].div(rows.set_index(key)["uniform"], axis=0)
+        rows.set_index(key)[ESTIMATE].div(rows.set_index(key)["uniform"], axis=0)
         for rows in (_of_encoder(distractors, count) for count in ("1", "2"))
     )
     one = one.rename(columns={"low": "high", "high": "low"})
-    return (two - one[_ESTIMATE]).reset_index()
+    return (two - one[ESTIMATE]).reset_index()
 
 
 def _of_encoder(distractors: pd.DataFrame, count: str) -> pd.DataFrame:
     """Rows of all layers together, with what exceeds equal parts and its interval."""
     rows = distractors[distractors["layer"].isna() & (distractors["distractors"] == count)]
-    names = ["over_uniform", "over_uniform_low", "over_uniform_high"]
-    return rows.rename(columns=dict(zip(names, _ESTIMATE, strict=True)))
+    return named(rows, "over_uniform")

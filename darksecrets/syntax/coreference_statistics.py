@@ -119,9 +119,7 @@ def _heads(resolved: Resolved, kind: str, which: Flags, furthest: int, p: Floats
             "kind": kind,
             "layer": layer,
             "head": head,
-            "accuracy": accuracy.value.ravel(),
-            "accuracy_low": accuracy.low.ravel(),
-            "accuracy_high": accuracy.high.ravel(),
+            **{name: values.ravel() for name, values in accuracy.columns("accuracy").items()},
             "fixed_distance": resolved.distances[which, furthest - 1].mean(),
             "other_query": resolved.other_query[which].mean(axis=0).ravel(),
             "same_kind": resolved.same_kind[which].mean(axis=0).ravel(),
@@ -145,16 +143,12 @@ def _methods(resolved: Resolved, kind: str, which: Flags, furthest: int, seed: i
     counts = {"anaphors": len(texts), "texts": len(sizes)}
     rows = [_best(of_heads, sizes, resolved.heads.shape[-1], seed) | {"method": BEST_HEAD}]
     for name, hits in sums.items():
-        accuracy = share(hits, sizes)
         best = _chosen(of_heads - hits[:, None], sizes, seed)
         rows.append(
             {
-                "method": name,
-                **_with_ends(
-                    "accuracy", *map(float, (accuracy.value, accuracy.low, accuracy.high))
-                ),
-                **_with_ends("gain", best.mean, best.low, best.high),
-                "distance": furthest if name == DISTANCE else None,
+                **{"method": name, "distance": furthest if name == DISTANCE else None},
+                **share(hits, sizes).columns("accuracy"),
+                **_with_ends("gain", best),
             }
         )
     return pd.DataFrame(rows).assign(kind=kind, **counts)
@@ -165,10 +159,9 @@ def _best(of_heads: Floats, sizes: Floats, heads: int, seed: int) -> dict[str, A
     best = _chosen(of_heads, sizes, seed)
     if np.isnan(best.mean):
         return {}
-    low, high = np.clip([best.low, best.high], 0, 1)
     layer, head = divmod(int(best.chosen.argmax()), heads)
     return {
-        **_with_ends("accuracy", best.mean, low, high),
+        **_with_ends("accuracy", best, 0, 1),
         "layer": layer + 1,
         "head": head + 1,
         "chosen": best.chosen.max(),
@@ -192,5 +185,8 @@ def _chosen(of_heads: Floats, sizes: Floats, seed: int) -> BestGain:
     return best_gain(*sides)
 
 
-def _with_ends(name: str, value: float, low: float, high: float) -> dict[str, float]:
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
+def _with_ends(
+    name: str, found: BestGain, lowest: float = -np.inf, highest: float = np.inf
+) -> dict[str, float]:
+    low, high = np.clip([found.low, found.high], lowest, highest)
+    return {name: found.mean, f"{name}_low": low, f"{name}_high": high}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.run.columns import HEAD, LAYER, MAPS, names
-from darksecrets.run.tables import Column, Table, interval
-from darksecrets.syntax.tables import ALL
+from darksecrets.run.tables import Table, integer, like, text
+from darksecrets.run.tables import share as probability
+from darksecrets.syntax.tables import ALL, estimate, share
 
 PRONOUN, PROPER, NOMINAL = "pronoun", "proper noun", "common noun"
 EXPRESSIONS = (PRONOUN, PROPER, NOMINAL)
@@ -22,23 +21,14 @@ MODEL = MAPS[1:]
 """Columns of a model; all read the same texts, so there is no task."""
 
 
-def share(
-    name: str, meaning: str, low: int = 0, *, control_of: str = "", optional: bool = False
-) -> tuple[Column, Column, Column]:
-    """The columns of a share, or of a difference of shares, and of its interval."""
-    value = Column(name, "number", meaning, "share", (), low, 1, optional, control_of=control_of)
-    return value, *interval(name, name, unit="share", bounds=(low, 1), optional=True)
-
-
-_KIND = Column(
+_KIND = text(
     "kind",
-    "text",
     f"kind of the expressions that are resolved, by their head words; `{ALL}`: every kind",
     values=(ALL, *EXPRESSIONS),
 )
 _COUNTS = (
-    Column("anaphors", "integer", "expressions that are resolved", low=1),
-    Column("texts", "integer", "texts with such expressions", low=1),
+    integer("anaphors", "expressions that are resolved", low=1),
+    integer("texts", "texts with such expressions", low=1),
 )
 
 COREFERENCE_HEADS = Table(
@@ -52,30 +42,27 @@ COREFERENCE_HEADS = Table(
         _KIND,
         LAYER,
         HEAD,
-        *share("accuracy", "share of the expressions for which it does"),
+        *estimate("accuracy", "share of the expressions for which it does"),
         share(
             "fixed_distance",
             "the same of the earlier expression nearest to a fixed distance, the best one",
             control_of="accuracy",
-        )[0],
+        ),
         share(
             "other_query",
             "the same if the head attends as it does from another expression of the text, that "
             "refers to something else; mean over all of them",
             control_of="accuracy",
-        )[0],
+        ),
         share(
             "same_kind",
             "the same of a random earlier expression of the kind that the head chooses",
             control_of="accuracy",
-        )[0],
-        Column(
+        ),
+        probability(
             "p_family",
-            "number",
             "p-value of exceeding all three controls (random signs of the texts' differences), "
             "corrected for all heads and kinds",
-            low=0,
-            high=1,
         ),
         *_COUNTS,
     ),
@@ -91,21 +78,20 @@ COREFERENCE_METHODS = Table(
     (
         *MODEL,
         _KIND,
-        Column(
+        text(
             "method",
-            "text",
             f"`{BEST_HEAD}`: chosen on random halves of the texts and scored on the others; "
             f"`{NEAREST}`: the last expression; `{DISTANCE}`: the one nearest to a distance in "
             f"words, the best one; `{HEAD_MATCH}`: the last one with the same head word, or else "
             f"the last; `{RULES}`: a sieve of all words, head word, and person, number and gender",
             values=METHODS,
         ),
-        *share("accuracy", "share of the antecedents that are right", optional=True),
-        *share("gain", f"how much larger that of `{BEST_HEAD}` is", low=-1, optional=True),
-        replace(LAYER, meaning="layer of the head that most halves chose", optional=True),
-        replace(HEAD, meaning="that head", optional=True),
-        share("chosen", "share of the halves that chose it", optional=True)[0],
-        Column("distance", "integer", "the fixed distance", "words", low=1, optional=True),
+        *estimate("accuracy", "share of the antecedents that are right", optional=True),
+        *estimate("gain", f"how much larger that of `{BEST_HEAD}` is", low=-1, optional=True),
+        like(LAYER, "layer of the head that most halves chose", optional=True),
+        like(HEAD, "that head", optional=True),
+        share("chosen", "share of the halves that chose it", optional=True),
+        integer("distance", "the fixed distance", "words", low=1, optional=True),
         *_COUNTS,
     ),
     key=(*names(*MODEL), "kind", "method"),

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.stats.ratios import ratio
-from darksecrets.stats.resampling import feasible, group_sums
+from darksecrets.stats.resampling import group_sums
 from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.pairs import Flags, Floats
 from darksecrets.syntax.tables import ANY, DISTRACTORS, MANY
@@ -148,17 +148,14 @@ def _rows(
         ratio(group_sums(each, place), sizes) for each in (shares, shares - uniform[:, None])
     )
     layers = values.shape[1]
-    low, high = feasible([subject.low, subject.high], 0, 1)
-    over_low, over_high = feasible([over.low, over.high], -1, 1)
     return pd.DataFrame(
         {
             "distractors": name,
             "layer": pd.array([None, *range(1, layers)], dtype="Int64"),
             **{"verbs": len(counts), "sentences": len(sizes)},
-            **{"share": subject.value, "share_low": low, "share_high": high},
+            **subject.columns("share", 0, 1),
             "uniform": uniform.mean(),
-            **{"over_uniform": over.value},
-            **{"over_uniform_low": over_low, "over_uniform_high": over_high},
+            **over.columns("over_uniform", -1, 1),
             "nearest": values[..., 1].mean(axis=0),
         }
     )

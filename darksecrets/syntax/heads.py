@@ -18,14 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, sign_bound
 from darksecrets.stats.ratios import Sums, added
-from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.pairs import Flags, Floats, Numbers, Pairs, Treebank
 from darksecrets.syntax.relations import (
@@ -36,9 +34,10 @@ from darksecrets.syntax.relations import (
     SAME_TAGS,
     Relation,
     first_greatest,
+    of_every_head,
     relations,
 )
-from darksecrets.syntax.tables import DIRECTIONS, NO, OPEN, SYNTACTIC_HEADS, YES
+from darksecrets.syntax.tables import NO, OPEN, SYNTACTIC_HEADS, YES
 
 _OVER = {SAME_DISTANCE: "over_distance", SAME_TAGS: "over_tags", OTHER_WORDS: "over_words"}
 """Column of what exceeds each control."""
@@ -176,7 +175,6 @@ class _Label:
     def rows(self) -> pd.DataFrame:
         """Rows of the table, after all blocks were added twice."""
         accuracy, over = self.accuracy.share(), self.over.ratio()
-        low, high = feasible([over.low, over.high], -1, 1)
         selected = self.chosen / self.relation.sizes[0]
         compared = {name: each.columns() for name, each in self.against.items()}
         of_tags = self.against[SAME_TAGS].arcs
@@ -186,34 +184,22 @@ class _Label:
         ]
         columns = {
             "label": self.relation.label,
-            **_places(selected.shape),
             "arcs": int(self.accuracy.sizes.sum()),
             "sentences": int(self.accuracy.clusters.sum()),
-            **{"accuracy": accuracy.value, "accuracy_low": accuracy.low},
-            "accuracy_high": accuracy.high,
+            **accuracy.columns("accuracy"),
             "selected": first_greatest(selected),
             "selecting": selected,
             "offset": self.relation.offset,
             "at_offset": self.at_offset / self.accuracy.sizes.sum(),
-            **{"over_offset": over.value, "over_offset_low": low, "over_offset_high": high},
+            **over.columns("over_offset", -1, 1),
             **{name: found[0] for name, found in compared.items()},
             **{_OVER[name]: found[1] for name, found in compared.items()},
             "tags_arcs": of_tags,
             "p_value": intersection_union(np.stack(p)),
         }
-        rows = {
-            name: np.broadcast_to(values, selected.shape).transpose(2, 0, 1).ravel()
-            for name, values in columns.items()
-        }
-        return pd.DataFrame(rows)
+        return of_every_head(columns, selected.shape)
 
 
 def _wide(sums: Floats, guessed: Numbers) -> Floats:
     """[sentences] sums for all heads alike."""
     return sums.reshape(-1, *[1] * (guessed.ndim - 1))
-
-
-def _places(shape: tuple[int, ...]) -> dict[str, npt.NDArray[np.generic]]:
-    """Columns that name a head and a direction, [layer, head, direction]."""
-    layer, head, direction = np.indices(shape)
-    return {"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from darksecrets.run.columns import names
-from darksecrets.run.tables import Column, Table
-from darksecrets.syntax.coreference_tables import MODEL, share
+from darksecrets.run.tables import Table, integer, text
+from darksecrets.syntax.coreference_tables import MODEL
+from darksecrets.syntax.tables import estimate
 
 ATTENTION, ATTENTION_AND_WORDS = "attention", "attention and words"
 DISTANCES_AND_WORDS, DISTANCES = "distances and words", "distances"
@@ -20,33 +21,32 @@ ATTENTION_PROBES = Table(
     "sentences, if all are of one).",
     (
         *MODEL,
-        Column(
+        text(
             "probe",
-            "text",
             f"`{ATTENTION}`: a weight for every head and direction; `{ATTENTION_AND_WORDS}`: "
             f"weights that depend on both words; `{DISTANCES_AND_WORDS}`: a hidden layer over both "
             f"words and their distance; `{DISTANCES}`: a weight for every distance; `{OFFSET}`: "
             f"the word at the best distance; `{NEXT}`: the next word (right-branching)",
             values=PROBES,
         ),
-        *share("uas", "share of the words whose head is found (unlabelled attachment score)"),
-        *share(
+        *estimate("uas", "share of the words whose head is found (unlabelled attachment score)"),
+        *estimate(
             "shuffled",
             "the same if the words of every tree are exchanged",
             control_of="uas",
             optional=True,
         ),
-        *share(
+        *estimate(
             "random",
             "the same with the attention of the encoder with random weights",
             control_of="uas",
             optional=True,
         ),
-        *share("over_random", "`uas` − `random`", low=-1, optional=True),
-        *share("over_offset", f"`uas` − that of `{OFFSET}`", low=-1),
-        *share("over_words", f"`uas` − that of `{DISTANCES_AND_WORDS}`", low=-1),
-        Column("words", "integer", "words whose head is asked for", low=1),
-        Column("sentences", "integer", "sentences", low=1),
+        *estimate("over_random", "`uas` − `random`", low=-1, optional=True),
+        *estimate("over_offset", f"`uas` − that of `{OFFSET}`", low=-1),
+        *estimate("over_words", f"`uas` − that of `{DISTANCES_AND_WORDS}`", low=-1),
+        integer("words", "words whose head is asked for", low=1),
+        integer("sentences", "sentences", low=1),
     ),
     key=(*names(*MODEL), "probe"),
 )

@@ -14,7 +14,7 @@ likelihood has one maximum, which does not depend on a seed or a learning rate.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -184,9 +184,19 @@ def fit(probe: Probe, parts: Sequence[Sentences]) -> Probe:
 @torch.no_grad()
 def hits(probe: Probe, parts: Sequence[Sentences], sentences: int) -> Floats:
     """[sentences] words of each whose head has the greatest probability; 0 for those not given."""
-    found = torch.zeros(sentences, dtype=torch.float64)
-    for part in parts:
+
+    def right(part: Sentences) -> torch.Tensor:
         best = log_probabilities(probe, part).argmax(dim=-1)
-        found[part.numbers] = ((best == part.heads) & (part.heads >= 0)).sum(dim=1).double()
-    counts: Floats = found.numpy()
-    return counts
+        return (best == part.heads) & (part.heads >= 0)
+
+    return counted(parts, sentences, right)
+
+
+def counted(
+    parts: Sequence[Sentences], sentences: int, which: Callable[[Sentences], torch.Tensor]
+) -> Floats:
+    """[sentences] how many words of each have a property, [sentences, L]; 0 for those not given."""
+    found = np.zeros(sentences)
+    for part in parts:
+        found[part.numbers.numpy()] = which(part).sum(dim=1).numpy()
+    return found

@@ -38,6 +38,7 @@ from darksecrets.syntax.probes import (
     DistancesAndWords,
     Probe,
     Sentences,
+    counted,
     fit,
     hits,
 )
@@ -223,22 +224,17 @@ def cross_fitted(make: Callable[[], Probe], parts: Sequence[Sentences], half: In
 
 def sizes_of(parts: Sequence[Sentences], sentences: int) -> Floats:
     """[sentences] words that are asked for."""
-    sizes = torch.zeros(sentences, dtype=torch.float64)
-    for part in parts:
-        sizes[part.numbers] = (part.heads >= 0).sum(dim=1).double()
-    counts: Floats = sizes.numpy()
-    return counts
+    return counted(parts, sentences, lambda part: part.heads >= 0)
 
 
 def hits_of_offset(parts: Sequence[Sentences], sentences: int, offset: int) -> Floats:
     """[sentences] words whose head is at a fixed distance, positive if it follows them."""
-    found = torch.zeros(sentences, dtype=torch.float64)
-    for part in parts:
+
+    def right(part: Sentences) -> torch.Tensor:
         places = torch.arange(part.heads.shape[1])
-        right = (part.heads >= 0) & (part.heads == places + offset)
-        found[part.numbers] = right.sum(dim=1).double()
-    counts: Floats = found.numpy()
-    return counts
+        return (part.heads >= 0) & (part.heads == places + offset)
+
+    return counted(parts, sentences, right)
 
 
 def best_offset(parts: Sequence[Sentences], half: Integers) -> Scores:
@@ -318,21 +314,14 @@ def table_of(
     """
     rows = []
     for name, own in scores.items():
-        row: dict[str, object] = {"probe": name, **_with_ends("uas", own.share(units))}
+        row: dict[str, object] = {"probe": name, **own.share(units).columns("uas", 0, 1)}
         if name in exchanged:
-            row |= _with_ends("shuffled", exchanged[name].share(units))
-            row |= _with_ends("random", untrained[name].share(units))
-            row |= _with_ends("over_random", own.over(untrained[name], units))
-        row |= _with_ends("over_offset", own.over(scores[OFFSET], units))
-        row |= _with_ends("over_words", own.over(scores[DISTANCES_AND_WORDS], units))
+            row |= exchanged[name].share(units).columns("shuffled", 0, 1)
+            row |= untrained[name].share(units).columns("random", 0, 1)
+            row |= own.over(untrained[name], units).columns("over_random", -1, 1)
+        row |= own.over(scores[OFFSET], units).columns("over_offset", -1, 1)
+        row |= own.over(scores[DISTANCES_AND_WORDS], units).columns("over_words", -1, 1)
         row |= {"words": int(own.sizes.sum()), "sentences": int((own.sizes > 0).sum())}
         rows.append(row)
     found = pd.DataFrame(rows)
     return found[[name for name in ATTENTION_PROBES.names if name in found]]
-
-
-def _with_ends(name: str, value: Ratio) -> dict[str, float]:
-    """An estimate and its interval as columns, which is at most as long as the scale."""
-    least = 0 if name in ("uas", "shuffled", "random") else -1
-    low, high = np.clip([value.low, value.high], least, 1)
-    return {name: float(value.value), f"{name}_low": low, f"{name}_high": high}

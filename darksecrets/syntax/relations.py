@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from darksecrets.run.errors import InputError
 from darksecrets.syntax.pairs import Flags, Floats, Numbers, Pairs, Treebank
-from darksecrets.syntax.tables import ALL
+from darksecrets.syntax.tables import ALL, DIRECTIONS
 
 OFFSETS: tuple[int, ...] = (*range(-8, 0), *range(1, 9))
 """Distances from dependent to head that are tried. Clark et al.'s released code tries −3 to 2."""
@@ -174,6 +175,18 @@ def _shown(every: dict[str, Relation], treebank: Treebank) -> Iterator[Relation]
     for label in sorted(others, key=lambda label: -every[label].sizes.sum()):
         if every[label].sizes.min() >= FEWEST:
             yield every[label]
+
+
+def of_every_head(columns: Mapping[str, object], shape: tuple[int, ...]) -> pd.DataFrame:
+    """A row for every direction and head, from values or [layer, head, direction] arrays."""
+    layer, head, direction = np.indices(shape)
+    places = {"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1}
+    return pd.DataFrame(
+        {
+            name: np.broadcast_to(values, shape).transpose(2, 0, 1).ravel()  # type: ignore[arg-type]
+            for name, values in {**places, **columns}.items()
+        }
+    )
 
 
 def first_greatest(values: Floats) -> Flags:

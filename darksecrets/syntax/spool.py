@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -41,24 +40,11 @@ class Spool(Sequence[Array]):
         """Number of arrays."""
         return len(self._places)
 
-    @overload
-    def __getitem__(self, place: int) -> Array: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Array]: ...
-    def __getitem__(self, place: int | slice) -> Array | list[Array]:
-        """Read an array, or some, by their places in the order of their numbers."""
+    def __getitem__(self, place: int) -> Array:  # type: ignore[override]
+        """Read an array, by its place in the order of their numbers."""
         if not self._order:
             self._order = sorted(self._places)
-        if isinstance(place, slice):
-            return [self._read(number) for number in self._order[place]]
-        return self._read(self._order[place])
-
-    def __iter__(self) -> Iterator[Array]:
-        """Read one after the other."""
-        return (self[place] for place in range(len(self)))
-
-    def _read(self, number: int) -> Array:
-        first, length = self._places[number]
+        first, length = self._places[self._order[place]]
         shape = (length, *self._shape)
         self._file.seek(first)
         read = self._file.read(int(np.prod(shape)) * np.dtype(np.int16).itemsize)

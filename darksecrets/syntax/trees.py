@@ -8,7 +8,6 @@ it, or after it; without directions, both have the same arcs: those between neig
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +16,11 @@ import pandas as pd
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import sign_bound
 from darksecrets.stats.ratios import Sums
-from darksecrets.stats.resampling import feasible
 from darksecrets.syntax.arborescence import arborescences
 from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.pairs import BLOCK, Flags, Floats, Numbers, halves
-from darksecrets.syntax.relations import first_greatest
-from darksecrets.syntax.tables import ATTENTION_TREES, DIRECTIONS
+from darksecrets.syntax.relations import first_greatest, of_every_head
+from darksecrets.syntax.tables import ATTENTION_TREES
 from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import WordMaps
 
@@ -88,31 +86,17 @@ def arcs_found(heads: Numbers, sentence: Sentence, apart: Flags) -> Counts:
     return found
 
 
-@dataclass(frozen=True)
-class Chains:
-    """What chains find in every sentence.
+def chains(read: Sequence[Read]) -> Floats:
+    """[4, sentences] what counts of the gold arcs, and which of it chains find.
 
-    Attributes:
-        arcs: [sentences] gold arcs that count.
-        neighbours: [sentences] those between neighbours.
-        right: [sentences] those from a word to the one before it.
-        left: [sentences] those from a word to the one after it.
+    All arcs; those between neighbours; those to the word before; those to the word after.
     """
-
-    arcs: Floats
-    neighbours: Floats
-    right: Floats
-    left: Floats
-
-
-def chains(read: Sequence[Read]) -> Chains:
-    """Score the chains."""
     counts = []
     for each in read:
         distances = np.array([head - word for word, head in counted(each.sentence, each.apart)])
         right, left = (distances == -1).sum(), (distances == 1).sum()
         counts.append((len(distances), right + left, right, left))
-    return Chains(*np.array(counts, dtype=np.float64).T)
+    return np.array(counts, dtype=np.float64).T
 
 
 def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFrame:
@@ -123,18 +107,17 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
         trees: For each, from `of_trees`.
         seed: Seed of the halves.
     """
-    half, chain = halves(read, seed), chains(read)
+    half, found_by_chains = halves(read, seed), chains(read)
+    arcs, neighbours = found_by_chains[:2]
     selecting, scoring = (np.flatnonzero(half == part) for part in (0, 1))
     chosen = sum(block[..., 0].sum(axis=0) for block, _ in _blocks(trees, selecting))
-    selected = chosen / chain.arcs[selecting].sum()
+    selected = chosen / arcs[selecting].sum()
     either, directed, differences = Sums(), Sums(), Sums()
     squares: Floats = np.zeros(selected.shape)
     for second in (False, True):
         for block, own in _blocks(trees, scoring):
-            sizes, neighbours = (
-                of_chains[own][:, None, None, None] for of_chains in (chain.arcs, chain.neighbours)
-            )
-            over_chain = block[..., 0] - neighbours
+            sizes, by_chain = (each[own][:, None, None, None] for each in (arcs, neighbours))
+            over_chain = block[..., 0] - by_chain
             for sums, values in (
                 (either, block[..., 0]),
                 (directed, block[..., 1]),
@@ -143,27 +126,21 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
                 (sums.add_squares if second else sums.add)(values, sizes)
             squares += 0 if second else (over_chain**2).sum(axis=0)
     uuas, uas, over = either.share(), directed.share(), differences.ratio()
-    low, high = feasible([over.low, over.high], -1, 1)
     p = sign_bound(differences.sums, squares)
-    layer, head, direction = np.indices(selected.shape)
-    total = chain.arcs[scoring].sum()
+    total, *rates = found_by_chains[:, scoring].sum(axis=1)
+    of_any, of_right, of_left = (rate / total for rate in rates)
     columns = {
-        **{"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1},
-        **{"arcs": int(total), "sentences": int((chain.arcs[scoring] > 0).sum())},
-        **{"uuas": uuas.value, "uuas_low": uuas.low, "uuas_high": uuas.high},
+        **{"arcs": int(total), "sentences": int((arcs[scoring] > 0).sum())},
+        **uuas.columns("uuas"),
         **{"selected": first_greatest(selected), "selecting": selected},
-        "chain": chain.neighbours[scoring].sum() / total,
-        **{"over_chain": over.value, "over_chain_low": low, "over_chain_high": high},
-        **{"uas": uas.value, "uas_low": uas.low, "uas_high": uas.high},
-        "right_chain": chain.right[scoring].sum() / total,
-        "left_chain": chain.left[scoring].sum() / total,
+        "chain": of_any,
+        **over.columns("over_chain", -1, 1),
+        **uas.columns("uas"),
+        **{"right_chain": of_right, "left_chain": of_left},
         **{"p_value": p, "q_value": benjamini_hochberg(p)},
     }
-    rows = {
-        name: np.broadcast_to(values, selected.shape).transpose(2, 0, 1).ravel()
-        for name, values in columns.items()
-    }
-    return pd.DataFrame(rows)[[name for name in ATTENTION_TREES.names if name in rows]]
+    rows = of_every_head(columns, selected.shape)
+    return rows[[name for name in ATTENTION_TREES.names if name in rows]]
 
 
 def _blocks(trees: Sequence[Counts], chosen: Numbers) -> Iterator[tuple[Floats, Numbers]]:

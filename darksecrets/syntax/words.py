@@ -60,14 +60,19 @@ class Aligned:
         numbers: Which sentences of the treebank.
         belongs: For each, [L, words] whether a token is a piece of a word.
         inputs: What the model reads.
-        left_out: How many others there are: too long for the model, or with a word that the
-            tokenizer drops.
     """
 
     numbers: list[int]
     belongs: list[Flags]
     inputs: Inputs
-    left_out: int
+
+    def of(self, places: Sequence[int]) -> Aligned:
+        """Some of them."""
+        return Aligned(
+            [self.numbers[place] for place in places],
+            [self.belongs[place] for place in places],
+            {name: [values[place] for place in places] for name, values in self.inputs.items()},
+        )
 
 
 def align(
@@ -94,12 +99,7 @@ def align(
             f"whole in {max_length} tokens. Choose other sentences, or raise "
             "fine_tuning.max_length."
         )
-    return Aligned(
-        [rows[place]["idx"] for place in kept],
-        [belongs[place] for place in kept],
-        {name: [values[place] for place in kept] for name, values in inputs.items()},
-        len(sentences) - len(kept),
-    )
+    return Aligned([row["idx"] for row in rows], belongs, inputs).of(kept)
 
 
 def pieces_of_words(sentence: Sentence, row: Mapping[Any, Any]) -> Flags:
@@ -165,19 +165,14 @@ def within_reach(aligned: Aligned, model: PreTrainedModel) -> Aligned:
     lengths = [len(flags) for flags in aligned.belongs]
     windows = [window for window in windows_of(model, lengths[0]) if window is not None]
     longest = min(windows, default=lengths[0]) + bool(windows)
-    first = next((place for place, length in enumerate(lengths) if length <= longest), None)
-    if first is None:
+    kept = [place for place, length in enumerate(lengths) if length <= longest]
+    if not kept:
         raise InputError(
             f"Found {len(lengths)} sentences of {lengths[-1]} tokens or more, expected some that "
             f"are not longer than the local attention of the model reaches ({longest} tokens). "
             "Choose shorter sentences, or a model whose windows are larger."
         )
-    return Aligned(
-        aligned.numbers[first:],
-        aligned.belongs[first:],
-        {name: values[first:] for name, values in aligned.inputs.items()},
-        aligned.left_out + first,
-    )
+    return aligned.of(kept)
 
 
 def _of_batch(

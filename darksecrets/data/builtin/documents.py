@@ -27,10 +27,13 @@ from darksecrets.data.builtin.grammar import (
     punctuation,
 )
 from darksecrets.data.builtin.grammar import question as ask_about
-from darksecrets.data.builtin.lexicon import Modifier, Noun, adjectives, nouns, verbs
+from darksecrets.data.builtin.lexicon import Noun, adjectives, nouns, verbs
 from darksecrets.data.builtin.opinions import aspect, opinion, topic, verdict
 
 _SOMEONE = Noun(("someone",), "person")
+
+
+Narrator = Callable[["_Story"], list[Sentence]]
 
 
 @dataclass
@@ -65,17 +68,12 @@ class _Story:
         return event
 
 
-def _fitting(subject: Thing, theme: Thing, rng: random.Random, ditransitive: bool) -> Event | None:
-    """Something the subject may do to the theme."""
+def _fitting(subject: Thing, theme: Thing, rng: random.Random) -> Event | None:
+    """Something the subject may do to the theme, without a recipient."""
     kind = "person" if theme.noun.kind == "name" else theme.noun.kind
-    pool = [
-        v
-        for v in verbs()
-        if kind in v.objects and "person" in v.subjects and ("d" in v.flags) <= ditransitive
-    ]
-    if not pool:
-        return None
-    return scenes.event(rng, rng.choice(pool), agent=subject, theme=theme)
+    fitting = (v for v in verbs() if kind in v.objects and "person" in v.subjects)
+    pool = [v for v in fitting if "d" not in v.flags]
+    return scenes.event(rng, rng.choice(pool), agent=subject, theme=theme) if pool else None
 
 
 def _opening(story: _Story) -> list[Sentence]:
@@ -108,7 +106,7 @@ def _follow(story: _Story) -> list[Sentence]:
     if story.last.theme is None:
         return _mood(story)
     theme = replace(story.last.theme, adjectives=(), definite=True)
-    event = _fitting(story.hero, theme, story.rng, ditransitive=False)
+    event = _fitting(story.hero, theme, story.rng)
     if event is None:
         return _mood(story)
     event = story.trim(replace(event, tense="past", time=None))
@@ -138,9 +136,8 @@ def _again(story: _Story) -> list[Sentence]:
     """The last event in other words."""
     lead = story.rng.choice(("In other words", "That is", "", "Indeed", ""))
     base = story.last if story.chance(0.6) else story.trim(story.last, 0.5)
-    realiser = Realiser(story.rng, 0.5)
-    root = realiser.clause(base, replace(draw_form(story.rng, 0.55), fronted=False))
-    return [finish(_lead(root, lead))]
+    form = replace(draw_form(story.rng, 0.55), fronted=False)
+    return [finish(_lead(Realiser(story.rng, 0.5).clause(base, form), lead))]
 
 
 _LEADS = {
@@ -173,12 +170,9 @@ def _summary(story: _Story) -> list[Sentence]:
 
 
 def _askable(event: Event) -> list[str]:
-    asked = ["agent"]
-    asked += ["theme"] * (event.theme is not None and event.recipient is None)
-    asked += ["place"] * 2 * (event.place is not None)
-    asked += ["time"] * 2 * (event.time is not None)
-    asked += ["manner"] * (event.manner is not None)
-    return asked
+    asked = ["agent", *["theme"] * (event.theme is not None and event.recipient is None)]
+    slots = ("place", "place", "time", "time", "manner")
+    return asked + [slot for slot in slots if scenes.has(event, slot)]
 
 
 def _asked(story: _Story) -> list[Sentence]:
@@ -259,8 +253,8 @@ def _nobody(story: _Story) -> list[Sentence]:
     while base.recipient is not None or base.agent.noun.kind == "animal":
         base = scenes.event(rng, tense="past", full=False)
     if style == "nobody":
-        agent = Thing("nobody", _SOMEONE, pronoun=rng.choice(("nobody", "nobody", "none")))
-        agent = replace(agent, pronoun="nobody")
+        rng.choice(range(3))  # keeps the texts as they are
+        agent = Thing("nobody", _SOMEONE, pronoun="nobody")
         return [story.tell(replace(base, agent=agent), form=Form())]
     if style == "neither" and all(p.noun.proper for p in people):
         pair = replace(story.hero, other=story.other, joiner="nor", key="pair")
@@ -330,30 +324,29 @@ def _same_verb(rng: random.Random) -> Node:
     entry = rng.choice([v for v in verbs() if len(v.words) > 1 and v.objects])
     one, other = rng.sample(entry.words, 2)
     person = entry.objects[0] == "person"
-    something = Node("someone" if person else "something", "NN", "dobj", key="it")
-    it = Node("them" if person else "it", "PRP", "dobj", key="it")
-    first = Node(one, "VB", "csubj").before(Node("to", "TO", "aux")).after(something)
-    second = Node(other, "VB", "xcomp").before(Node("to", "TO", "aux")).after(it)
-    return Node("is", "VBZ", "root").before(first).after(second)
+    return phrase(
+        f"to/TO/aux/2 {one}/VB/csubj/4 {{something}}/dobj/2 is/VBZ/root/0 to/TO/aux/6 "
+        f"{other}/VB/xcomp/4 {{it}}/dobj/6",
+        something=Node("someone" if person else "something", "NN", key="it"),
+        it=Node("them" if person else "it", "PRP", key="it"),
+    )
 
 
 def _same_adjective(rng: random.Random) -> Node:
     """*If something is large, it is big* or *... it is not small*."""
-    pool: list[Modifier] = [a for a in adjectives() if a.opposite or len(a.words) > 1]
-    entry = rng.choice(pool)
+    entry = rng.choice([a for a in adjectives() if a.opposite or len(a.words) > 1])
     person = "person" in entry.kinds
     same = len(entry.words) > 1 and (not entry.opposite or rng.random() < 0.5)
     word = rng.choice(entry.words)
     other = rng.choice([w for w in entry.words if w != word] if same else entry.opposite)
-    subject = Node("someone" if person else "something", "NN", "nsubj", key="it")
-    condition = Node("is", "VBZ", "advcl").before(Node("if", "IN", "mark"), subject)
-    condition.after(Node(word, "JJ", "acomp"))
-    pronoun = Node("they" if person else "it", "PRP", "nsubj", key="it")
-    root = Node("are" if person else "is", "VBP" if person else "VBZ", "root")
-    root.before(condition, punctuation(","), pronoun)
-    if not same:
-        root.after(Node("not", "RB", "neg"))
-    return root.after(Node(other, "JJ", "acomp"))
+    negation = "" if same else " not/RB/neg/7"
+    verb = "are/VBP" if person else "is/VBZ"
+    return phrase(
+        f"if/IN/mark/3 {{something}}/nsubj/3 is/VBZ/advcl/7 {word}/JJ/acomp/3 ,/,/punct/7 "
+        f"{{it}}/nsubj/7 {verb}/root/0{negation} {other}/JJ/acomp/7",
+        something=Node("someone" if person else "something", "NN", key="it"),
+        it=Node("they" if person else "it", "PRP", key="it"),
+    )
 
 
 def _both(story: _Story) -> list[Sentence]:
@@ -385,11 +378,10 @@ def _claimed(story: _Story) -> list[Sentence]:
     word = rng.choice(("said", "thought", "believed", "claimed", "reported"))
     root = Node(word, "VBD", "root").before(who).after(clause)
     root.links = [(who, "Speaker"), (clause, "Message")]
-    verdict_ = Node(rng.choice(("right", "correct") if true else ("wrong", "mistaken")), "JJ")
-    verdict_.dep = "acomp"
+    right = rng.choice(("right", "correct") if true else ("wrong", "mistaken"))
     subject = Realiser(rng, 0.3, frozenset({"speaker"})).noun_phrase(speaker, "nsubj", 0)
-    verdict_.links.append((subject, "Entity"))
-    return [finish(root), finish(Node("was", "VBD").before(subject).after(verdict_))]
+    judged = Node(right, "JJ", "acomp", links=[(subject, "Entity")])
+    return [finish(root), finish(Node("was", "VBD").before(subject).after(judged))]
 
 
 def _falsified(story: _Story, event: Event) -> Event:
@@ -411,11 +403,10 @@ def _because(story: _Story) -> list[Sentence]:
     story.last = replace(event, reason=None)
     out = [story.tell(event, form=Form(early=story.chance(0.5)))]
     if story.chance(0.4) and reason is not None:
-        asked = ask_about(event, "reason", rng, Form())
-        out.append(asked)
-        pronouns = (story.hero,)
-        root = Realiser(rng, 0.3, frozenset(t.key for t in pronouns)).clause(reason, Form())
-        out.append(finish(root))
+        out += [
+            ask_about(event, "reason", rng, Form()),
+            story.tell(reason, story.hero, form=Form()),
+        ]
     return out
 
 
@@ -439,10 +430,10 @@ def _detail(story: _Story) -> list[Sentence]:
 
 def _next_event(story: _Story) -> list[Sentence]:
     """A new event, with the hero or the other person as its agent."""
-    agent = story.hero if story.chance(0.6) else story.other
-    theme = story.other if agent is story.hero else story.hero
+    pair = story.hero, story.other
+    agent, theme = pair if story.chance(0.6) else pair[::-1]
     if story.chance(0.35):
-        event = _fitting(agent, theme, story.rng, ditransitive=False)
+        event = _fitting(agent, theme, story.rng)
     else:
         event = scenes.event(story.rng, agent=agent, key=f"next {story.rng.random()} ")
     assert event is not None
@@ -453,7 +444,7 @@ def _next_event(story: _Story) -> list[Sentence]:
     return [story.tell(event)]
 
 
-_MOVES: tuple[Callable[[_Story], list[Sentence]], ...] = (
+_MOVES: tuple[Narrator, ...] = (
     *(_follow, _follow, _mood, _again, _again, _again, _summary, _summary, _asked, _asked, _asked),
     *(_yes_or_no, _yes_or_no, _yes_or_no, _claimed, _claimed, _claimed, _denied, _denied),
     *(_nobody, _meaning, _meaning, _both, _because, _detail, _detail),
@@ -461,14 +452,20 @@ _MOVES: tuple[Callable[[_Story], list[Sentence]], ...] = (
 )
 
 
+def _begun(rng: random.Random, hero: Thing, other: Thing) -> _Story:
+    """A story whose last event is its first."""
+    start = scenes.event(rng, agent=hero, key="start ")
+    story = _Story(rng, hero, other, start)
+    story.last = story.trim(start, 0.6)
+    return story
+
+
 def _narrative(rng: random.Random) -> list[Sentence]:
     hero = scenes.person(rng, "hero", name=0.8)
     other = scenes.person(rng, "other", [hero])
     if hero.gender == other.gender and rng.random() < 0.6:
         other = scenes.person(rng, "other", [hero])
-    start = scenes.event(rng, agent=hero, key="start ")
-    story = _Story(rng, hero, other, start)
-    story.last = story.trim(start, 0.6)
+    story = _begun(rng, hero, other)
     out = _opening(story) if rng.random() < 0.4 else []
     out.append(story.tell(story.last, *([hero] if out else [])))
     length = rng.randint(4, 10)
@@ -477,7 +474,7 @@ def _narrative(rng: random.Random) -> list[Sentence]:
     return out
 
 
-_TOLD: tuple[Callable[[_Story], list[Sentence]], ...] = (
+_TOLD: tuple[Narrator, ...] = (
     *(_follow, _follow, _mood, _again, _again, _summary, _asked, _both, _detail),
     *(_next_event, _next_event, _next_event),
 )
@@ -492,9 +489,7 @@ def _tale(rng: random.Random) -> list[Sentence]:
     """
     hero = scenes.person(rng, "hero", name=0.8)
     other = scenes.person(rng, "other", [hero])
-    start = scenes.event(rng, agent=hero, key="start ")
-    story = _Story(rng, hero, other, start)
-    story.last = story.trim(start, 0.6)
+    story = _begun(rng, hero, other)
     out = _opening(story)
     out.append(story.tell(story.last, *([hero] if out else [])))
     moves = rng.sample(_TOLD, len(_TOLD))

@@ -139,12 +139,8 @@ def punctuation(text: str) -> Node:
 def _parse(template: str) -> tuple[tuple[str, str, str, int], ...]:
     parsed = []
     for item in template.split():
-        if item.startswith("{"):
-            name, dep, head = item.split("/")
-            parsed.append((name, "", dep, int(head)))
-        else:
-            text, tag, dep, head = item.rsplit("/", 3)
-            parsed.append((text, tag, dep, int(head)))
+        text, *tag, dep, head = item.split("/")
+        parsed.append((text, "".join(tag), dep, int(head)))
     return tuple(parsed)
 
 
@@ -382,12 +378,13 @@ _CONTRACTIONS = {"will": "wo", "can": "ca"}
 _SUBJECT, _OBJECT, _OWNER = 0, 1, 2
 
 
-def _be(tag: str, plural_subject: bool, first: bool) -> tuple[str, str]:
+def be(tag: str, plural_subject: bool, first: bool = False) -> str:
+    """Form of *be* for a Penn tag; ``first`` is for *I*."""
     if tag == "VBD":
-        return ("were" if plural_subject else "was"), tag
+        return "were" if plural_subject else "was"
     if tag == "VBP":
-        return ("am" if first else "are"), tag
-    return {"VBZ": "is", "VB": "be", "VBN": "been", "VBG": "being"}[tag], tag
+        return "am" if first else "are"
+    return {"VBZ": "is", "VB": "be", "VBN": "been", "VBG": "being"}[tag]
 
 
 @dataclass
@@ -498,16 +495,11 @@ class Realiser:
     # ------------------------------------------------------------------------------------ clauses
 
     def _verb_group(
-        self, event: Event, form: Form, passive: bool, inverted: bool, subject: Thing | None
+        self, event: Event, form: Form, passive: bool, inverted: bool, subject: Thing
     ) -> tuple[list[Node], Node]:
         """Auxiliaries (with the negation) and the main verb, agreeing with the subject."""
-        chain: list[tuple[str, str]] = []
-        if event.tense == "future":
-            chain.append(("will", "aux"))
-        elif event.tense == "perfect":
-            chain.append(("have", "aux"))
-        elif event.tense == "progressive":
-            chain.append(("be", "aux"))
+        auxiliary = {"future": "will", "perfect": "have", "progressive": "be"}.get(event.tense)
+        chain = [(auxiliary, "aux")] if auxiliary else []
         if passive:
             chain.append(("be", "auxpass"))
         never = event.negative and self._says_never(event, form)
@@ -515,8 +507,7 @@ class Realiser:
         if not chain and main != "be" and (inverted or (event.negative and not never)):
             chain.append(("do", "aux"))
         chain.append((main, ""))
-        many = subject is not None and (subject.plural or subject.pronoun in ("you", "we"))
-        first = subject is not None and subject.pronoun == "I"
+        many, first = subject.plural or subject.pronoun in ("you", "we"), subject.pronoun == "I"
         past = event.tense in ("past", "progressive")
         tag = "VBD" if past else "VBP" if many or first else "VBZ"
         nodes = []
@@ -528,7 +519,7 @@ class Realiser:
             if lemma == "will":
                 nodes.append(Node("will", "MD", dep))
             else:
-                form_of = _be(tag, many, first)[0] if lemma == "be" else inflect(lemma, tag)
+                form_of = be(tag, many, first) if lemma == "be" else inflect(lemma, tag)
                 nodes.append(Node(form_of, tag, dep))
         return nodes[:-1], nodes[-1]
 
@@ -571,10 +562,7 @@ class Realiser:
         subject_slot = "theme" if passive else "agent"
         subject = event.theme if passive else event.agent
         assert subject is not None
-        inverted = bool(ask) and ask != subject_slot
-        asks_count = ask == "count" and passive
-        if asks_count:
-            inverted = False
+        inverted = bool(ask) and ask != subject_slot and not (ask == "count" and passive)
         front = self._front(event, form) if not (relative or ask or mark) else None
         subject_node = self._argument(
             subject_slot, subject, "nsubjpass" if passive else "nsubj", relative, ask
@@ -648,36 +636,23 @@ class Realiser:
     ) -> None:
         """Put subject, auxiliaries, negation and an early adverb before the verb."""
         copula = event.verb.words == ("be",) and not auxiliaries
-        if copula:
-            self._place_copula_subject(event, form, verb, subject, inverted)
-            return
-        first = auxiliaries[:1]
-        rest = auxiliaries[1:]
+        first, rest = auxiliaries[:1], auxiliaries[1:]
         negation = []
         if event.negative:
-            negation = [self._negation(form, event, first[0] if first else None)]
+            how = replace(form, never=form.never and not copula)
+            negation = [self._negation(how, event, verb if copula else (*first, None)[0])]
         # In a question, only n't stays with the auxiliary: "did not Anna" is ungrammatical.
-        if inverted:
-            glued = [n for n in negation if n.glued]
-            loose = [n for n in negation if not n.glued]
+        glued, loose = ([n for n in negation if n.glued == which] for which in (True, False))
+        if copula and inverted:
+            verb.after(*glued, subject, *loose)
+        elif copula:
+            verb.before(subject).after(*negation)
+        elif inverted:
             verb.before(*first, *glued, subject, *loose, *rest)
         else:
             verb.before(subject, *first, *negation, *rest)
-        if event.manner and form.early:
+        if event.manner and form.early and not copula:
             verb.before(Node(self.word(event.manner.words), "RB", "advmod"))
-
-    def _place_copula_subject(
-        self, event: Event, form: Form, verb: Node, subject: Node, inverted: bool
-    ) -> None:
-        negation = []
-        if event.negative:
-            negation = [self._negation(replace(form, never=False), event, verb)]
-        if inverted:
-            glued = [n for n in negation if n.glued]
-            verb.after(*glued, subject, *(n for n in negation if not n.glued))
-        else:
-            verb.before(subject)
-            verb.after(*negation)
 
     def _complements(
         self, event: Event, form: Form, verb: Node, passive: bool, subject: Node

@@ -83,7 +83,8 @@ class Modifier:
     kinds: tuple[str, ...] = ()
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+def read(name: str) -> list[dict[str, str]]:
+    """Rows of a file of the corpus, by column."""
     with (FOLDER / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", restval=""))
 
@@ -93,11 +94,16 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 @cache
+def _by_lemma(name: str) -> dict[str, dict[str, str]]:
+    return {row["lemma"]: row for row in read(name)}
+
+
+@cache
 def nouns() -> tuple[Noun, ...]:
     """Common nouns; general ones (hypernyms) have a ``*`` after their class."""
     return tuple(
         Noun(_words(row["words"]), row["class"], row["hypernym"], row["gender"])
-        for row in _rows("nouns.tsv")
+        for row in read("nouns.tsv")
     )
 
 
@@ -116,7 +122,7 @@ def noun(word: str) -> Noun:
 @cache
 def names(kind: str) -> tuple[str, ...]:
     """Names of a kind: ``female``, ``male``, ``surname`` or ``city``."""
-    return tuple(row["name"] for row in _rows("names.tsv") if row["kind"] == kind)
+    return tuple(row["name"] for row in read("names.tsv") if row["kind"] == kind)
 
 
 @cache
@@ -132,7 +138,7 @@ def verbs() -> tuple[Verb, ...]:
             row["places"],
             row["flags"],
         )
-        for row in _rows("verbs.tsv")
+        for row in read("verbs.tsv")
     )
 
 
@@ -142,17 +148,19 @@ def verb(word: str) -> Verb:
     return next(entry for entry in verbs() if entry.words[0] == word)
 
 
+def _both_directions(name: str) -> tuple[Modifier, ...]:
+    entries = []
+    for row in read(name):
+        one, other = _words(row["words"]), _words(row["antonyms"])
+        rest = row.get("group", "manner"), tuple(row.get("classes", "").split())
+        entries += [Modifier(one, other, *rest), *[Modifier(other, one, *rest)] * bool(other)]
+    return tuple(entries)
+
+
 @cache
 def adjectives() -> tuple[Modifier, ...]:
     """Adjectives, both directions of each pair of opposites."""
-    entries = []
-    for row in _rows("adjectives.tsv"):
-        one, other = _words(row["words"]), _words(row["antonyms"])
-        kinds = tuple(row["classes"].split())
-        entries.append(Modifier(one, other, row["group"], kinds))
-        if other:
-            entries.append(Modifier(other, one, row["group"], kinds))
-    return tuple(entries)
+    return _both_directions("adjectives.tsv")
 
 
 @cache
@@ -164,22 +172,7 @@ def adjectives_of(kind: str) -> tuple[Modifier, ...]:
 @cache
 def adverbs() -> tuple[Modifier, ...]:
     """Manner adverbs, both directions of each pair of opposites."""
-    entries = []
-    for row in _rows("adverbs.tsv"):
-        one, other = _words(row["words"]), _words(row["antonyms"])
-        entries += [Modifier(one, other, "manner"), Modifier(other, one, "manner")]
-    return tuple(entries)
-
-
-@cache
-def _irregular_verbs() -> dict[str, tuple[str, str]]:
-    rows = _rows("irregular_verbs.tsv")
-    return {row["lemma"]: (row["past"], row["participle"]) for row in rows}
-
-
-@cache
-def _irregular_plurals() -> dict[str, str]:
-    return {row["lemma"]: row["plural"] for row in _rows("irregular_plurals.tsv")}
+    return _both_directions("adverbs.tsv")
 
 
 _VOWELS = "aeiou"
@@ -210,9 +203,8 @@ def _sibilant(word: str) -> bool:
 
 def plural(lemma: str) -> str:
     """Plural of a noun."""
-    irregular = _irregular_plurals().get(lemma)
-    if irregular:
-        return irregular
+    if irregular := _by_lemma("irregular_plurals.tsv").get(lemma):
+        return irregular["plural"]
     if _sibilant(lemma):
         return lemma + "es"
     if lemma.endswith("y") and lemma[-2] not in _VOWELS:
@@ -235,9 +227,8 @@ def inflect(lemma: str, tag: str) -> str:
         if lemma.endswith("e") and not lemma.endswith(("ee", "ye", "oe")) and lemma != "be":
             return lemma[:-1] + "ing"
         return lemma + (lemma[-1] if _doubles(lemma) else "") + "ing"
-    irregular = _irregular_verbs().get(lemma)
-    if irregular:
-        return irregular[0] if tag == "VBD" else irregular[1]
+    if irregular := _by_lemma("irregular_verbs.tsv").get(lemma):
+        return irregular["past" if tag == "VBD" else "participle"]
     if lemma.endswith("e"):
         return lemma + "d"
     if lemma.endswith("y") and lemma[-2] not in _VOWELS:

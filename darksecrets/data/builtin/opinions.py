@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from darksecrets.data.builtin.grammar import Node, phrase, punctuation
-from darksecrets.data.builtin.lexicon import FOLDER, inflect, names, nouns_of
+from darksecrets.data.builtin import lexicon
+from darksecrets.data.builtin.grammar import Node, be, phrase, punctuation
+from darksecrets.data.builtin.lexicon import inflect, names, nouns_of
 from darksecrets.data.builtin.scenes import pick
 
 _TOPICS = (
@@ -19,9 +20,8 @@ _TOPICS = (
 
 @cache
 def _words(kind: str) -> tuple[str, ...]:
-    lines = (FOLDER / "opinions.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    table = dict(line.split("\t") for line in lines)
-    return tuple(table[kind].split())
+    rows = lexicon.read("opinions.tsv")
+    return next(tuple(row["words"].split()) for row in rows if row["kind"] == kind)
 
 
 def topic(rng: random.Random) -> str:
@@ -31,6 +31,10 @@ def topic(rng: random.Random) -> str:
 
 def _is_plural(word: str) -> bool:
     return word.endswith("s") and not word.endswith("ss")
+
+
+def _tag(noun: str) -> str:
+    return "NNS" if _is_plural(noun) else "NN"
 
 
 @dataclass
@@ -43,28 +47,29 @@ class _Clause:
     past: bool
     pronoun: bool
 
+    def words(self, kind: str = "") -> tuple[str, ...]:
+        return _words(("positive" if self.positive else "negative") + kind)
+
     def side(self, kind: str = "") -> str:
-        name = "positive" if self.positive else "negative"
-        return pick(self.rng, _words(f"{name}_{kind}" if kind else name))
+        return pick(self.rng, self.words(kind))
 
     def subject(self, dep: str = "nsubj") -> Node:
-        many = _is_plural(self.about)
         if self.pronoun:
-            nominative = "they" if many else "it"
-            return Node("them" if many and dep != "nsubj" else nominative, "PRP", dep, key="about")
-        head = Node(self.about, "NNS" if many else "NN", dep, key="about")
+            many = "they" if dep == "nsubj" else "them"
+            return Node(many if _is_plural(self.about) else "it", "PRP", dep, key="about")
+        head = Node(self.about, _tag(self.about), dep, key="about")
         return head.before(Node("the", "DT", "det"))
 
-    def be(self) -> tuple[str, str]:
-        many = _is_plural(self.about)
-        if self.past:
-            return ("were" if many else "was"), "VBD"
-        return ("are" if many else "is"), ("VBP" if many else "VBZ")
+    def tag(self, many: bool) -> str:
+        return "VBD" if self.past else "VBP" if many else "VBZ"
 
-    def copula(self, complement: Node, *negation: Node) -> Node:
-        form, tag = self.be()
-        verb = Node(form, tag, "root")
-        subject = self.subject()
+    def verb(self, lemma: str, many: bool, dep: str = "root") -> Node:
+        tag = self.tag(many)
+        return Node(be(tag, many) if lemma == "be" else inflect(lemma, tag), tag, dep)
+
+    def copula(self, complement: Node, *negation: Node, subject: Node | None = None) -> Node:
+        verb = self.verb("be", subject is None and _is_plural(self.about))
+        subject = subject or self.subject()
         complement.links.append((subject, "Entity"))
         return verb.before(subject).after(*negation, complement)
 
@@ -79,24 +84,19 @@ class _Clause:
         if kind == "people":
             word = self.rng.choice(("critics", "visitors", "readers", "customers", "people"))
             word = word if word != "readers" or self.about in ("book", "novel") else "critics"
-            most = Node(self.rng.choice(("most", "many", "the", "some")), "JJ", "amod")
-            if most.text in ("the", "some"):
-                most.tag, most.dep = "DT", "det"
-            return Node(word, "NNS", "nsubj", key="judge").before(most), True
+            most = self.rng.choice(("most", "many", "the", "some"))
+            how = ("DT", "det") if most in ("the", "some") else ("JJ", "amod")
+            return Node(word, "NNS", "nsubj", key="judge").before(Node(most, *how)), True
         occupation = pick(self.rng, nouns_of("person")).words[0]
         the = Node("the", "DT", "det")
         return Node(occupation, "NN", "nsubj", key="judge").before(the), False
 
-    def adverb(self) -> Node | None:
-        if self.rng.random() < 0.45:
-            return None
-        degrees = ("very", "really", "quite", "truly", "rather", "so", "extremely", "incredibly")
-        return Node(self.rng.choice(degrees), "RB", "advmod")
-
     def adjective(self) -> Node:
         node = Node(self.side(), "JJ", "acomp")
-        degree = self.adverb()
-        return node.before(degree) if degree else node
+        if self.rng.random() < 0.45:
+            return node
+        degrees = ("very", "really", "quite", "truly", "rather", "so", "extremely", "incredibly")
+        return node.before(Node(self.rng.choice(degrees), "RB", "advmod"))
 
     def not_(self) -> Node:
         if self.rng.random() < 0.5:
@@ -110,7 +110,7 @@ def _plain_adjective(c: _Clause) -> Node:
 
 
 def _plain_noun(c: _Clause) -> Node:
-    noun = Node(c.side("noun"), "NN", "attr").before(Node("a", "DT", "det"))
+    noun = Node(c.side("_noun"), "NN", "attr").before(Node("a", "DT", "det"))
     if c.rng.random() < 0.5:
         degree = c.rng.choice(("real", "great", "complete", "total", "small"))
         noun.before(Node(degree, "JJ", "amod"))
@@ -119,39 +119,28 @@ def _plain_noun(c: _Clause) -> Node:
 
 def _plain_verb(c: _Clause) -> Node:
     subject, many = c.judge()
-    lemma = c.side("verb")
-    tag = "VBD" if c.past else "VBP" if many else "VBZ"
-    verb = Node(inflect(lemma, tag), tag, "root")
+    verb = c.verb(c.side("_verb"), many)
     target = c.subject("dobj")
     verb.links += [(subject, "Experiencer"), (target, "Content")]
     return verb.before(subject).after(target)
 
 
 def _plain_quality(c: _Clause) -> Node:
-    full = Node("full", "JJ", "acomp")
-    quality = c.side("quality")
-    tag = "NNS" if _is_plural(quality) else "NN"
-    of = Node("of", "IN", "prep").after(Node(quality, tag, "pobj"))
-    return c.copula(full.after(of))
+    quality = c.side("_quality")
+    return c.copula(phrase(f"full/JJ/acomp/0 of/IN/prep/1 {quality}/{_tag(quality)}/pobj/2"))
 
 
 def _plain_both(c: _Clause) -> Node:
-    one, other = c.rng.sample(_words("positive" if c.positive else "negative"), 2)
-    head = Node(one, "JJ", "acomp").after(Node("and", "CC", "cc"), Node(other, "JJ", "conj"))
-    return c.copula(head)
+    one, other = c.rng.sample(c.words(), 2)
+    return c.copula(phrase(f"{one}/JJ/acomp/0 and/CC/cc/1 {other}/JJ/conj/1"))
 
 
 # ... and patterns that reverse it.
 def _not_adjective(c: _Clause) -> Node:
-    negation = c.not_()
-    form, tag = c.be()
-    verb = Node(form, tag, "root")
-    subject, adjective = c.subject(), c.adjective()
-    adjective.links.append((subject, "Entity"))
-    verb.before(subject).after(negation, adjective)
+    negation, adjective = c.not_(), c.adjective()
     if c.rng.random() < 0.25:
         adjective.after(phrase("at/IN/advmod/0 all/DT/pobj/1"))
-    return verb
+    return c.copula(adjective, negation)
 
 
 def _never_adjective(c: _Clause) -> Node:
@@ -160,63 +149,47 @@ def _never_adjective(c: _Clause) -> Node:
 
 
 def _far_from(c: _Clause) -> Node:
-    adjective = Node(c.side(), "JJ", "pcomp")
-    return c.copula(Node("far", "RB", "acomp").after(Node("from", "IN", "prep").after(adjective)))
+    return c.copula(phrase(f"far/RB/acomp/0 from/IN/prep/1 {c.side()}/JJ/pcomp/2"))
 
 
 def _anything_but(c: _Clause) -> Node:
-    adjective = Node(c.side(), "JJ", "pobj")
-    but = Node("but", "IN", "prep").after(adjective)
-    return c.copula(Node("anything", "NN", "attr").after(but))
+    return c.copula(phrase(f"anything/NN/attr/0 but/IN/prep/1 {c.side()}/JJ/pobj/2"))
 
 
 def _neither(c: _Clause) -> Node:
-    one, other = c.rng.sample(_words("positive" if c.positive else "negative"), 2)
-    head = Node(one, "JJ", "acomp").before(Node("neither", "CC", "preconj"))
-    return c.copula(head.after(Node("nor", "CC", "cc"), Node(other, "JJ", "conj")))
+    one, other = c.rng.sample(c.words(), 2)
+    pair = f"neither/CC/preconj/2 {one}/JJ/acomp/0 nor/CC/cc/2 {other}/JJ/conj/2"
+    return c.copula(phrase(pair))
 
 
 def _no_noun(c: _Clause) -> Node:
-    return c.copula(Node(c.side("noun"), "NN", "attr").before(Node("no", "DT", "det")))
+    return c.copula(phrase(f"no/DT/det/2 {c.side('_noun')}/NN/attr/0"))
 
 
 def _not_verb(c: _Clause) -> Node:
     subject, many = c.judge()
-    lemma = c.side("verb")
-    target = c.subject("dobj")
+    lemma, target = c.side("_verb"), c.subject("dobj")
     if c.rng.random() < 0.3:
-        nobody = Node(c.rng.choice(("nobody", "none")), "NN", "nsubj")
-        if nobody.text == "none":
-            nobody.after(phrase("of/IN/prep/0 us/PRP/pobj/1"))
-        tag = "VBD" if c.past else "VBZ"
-        verb = Node(inflect(lemma, tag), tag, "root").before(nobody)
-        subject = nobody
+        subject = Node(c.rng.choice(("nobody", "none")), "NN", "nsubj")
+        if subject.text == "none":
+            subject.after(phrase("of/IN/prep/0 us/PRP/pobj/1"))
+        verb = c.verb(lemma, many=False).before(subject)
     else:
-        tag = "VBD" if c.past else "VBP" if many else "VBZ"
-        do = Node(inflect("do", tag), tag, "aux")
-        verb = Node(lemma, "VB", "root").before(subject, do, c.not_())
+        verb = Node(lemma, "VB", "root").before(subject, c.verb("do", many, "aux"), c.not_())
     verb.links += [(subject, "Experiencer"), (target, "Content")]
     return verb.after(target)
 
 
 def _lacks_quality(c: _Clause) -> Node:
-    quality = c.side("quality")
-    node = Node(quality, "NNS" if _is_plural(quality) else "NN", "dobj")
-    subject = c.subject()
-    many = _is_plural(c.about)
-    tag = "VBD" if c.past else "VBP" if many else "VBZ"
-    verb = Node(inflect("have", tag), tag, "root").before(subject)
+    quality, subject = c.side("_quality"), c.subject()
+    verb = c.verb("have", _is_plural(c.about)).before(subject)
     verb.links.append((subject, "Owner"))
-    return verb.after(node.before(Node("no", "DT", "det")))
+    return verb.after(phrase(f"no/DT/det/2 {quality}/{_tag(quality)}/dobj/0"))
 
 
 def _nothing_about(c: _Clause) -> Node:
-    form, tag = ("was", "VBD") if c.past else ("is", "VBZ")
-    about = Node("about", "IN", "prep").after(c.subject("pobj"))
-    nothing = Node("nothing", "NN", "nsubj").after(about)
-    adjective = Node(c.side(), "JJ", "acomp")
-    adjective.links.append((nothing, "Entity"))
-    return Node(form, tag, "root").before(nothing).after(adjective)
+    nothing = phrase("nothing/NN/nsubj/0 about/IN/prep/1 {it}/pobj/2", it=c.subject("pobj"))
+    return c.copula(Node(c.side(), "JJ", "acomp"), subject=nothing)
 
 
 _PLAIN: tuple[Callable[[_Clause], Node], ...] = (
@@ -276,24 +249,20 @@ def verdict(rng: random.Random, positive: bool, about: str = "", turned: float =
     shape = rng.choice(("one", "one", "one", "and", "because", "but", "but", "although"))
     if shape == "one":
         return clause(about if rng.random() < 0.6 else aspect(rng, about), positive)
-    part, whole = aspect(rng, about), about
+    part = aspect(rng, about)
     if shape in ("and", "because"):
-        main = clause(whole, positive)
-        second = clause(part, positive)
-        if shape == "and":
-            second.dep = "conj"
-            return main.after(punctuation(","), Node("and", "CC", "cc"), second)
-        second.dep = "advcl"
-        second.left.insert(0, Node("because", "IN", "mark"))
-        return main.after(second)
-    concession = clause(part, not positive)
-    decisive = clause(whole, positive)
-    if shape == "but":
-        decisive.dep = "conj"
-        return concession.after(punctuation(","), Node("but", "CC", "cc"), decisive)
-    concession.dep = "advcl"
-    concession.left.insert(0, Node("although", "IN", "mark"))
+        first, second = clause(about, positive), clause(part, positive)
+    else:
+        first, second = clause(part, not positive), clause(about, positive)
+    if shape in ("and", "but"):
+        second.dep = "conj"
+        return first.after(punctuation(","), Node(shape, "CC", "cc"), second)
+    reason = second if shape == "because" else first
+    reason.dep = "advcl"
+    reason.left.insert(0, Node(shape, "IN", "mark"))
+    if shape == "because":
+        return first.after(reason)
     if rng.random() < 0.5:
-        decisive.left[:0] = [concession, punctuation(",")]
-        return decisive
-    return decisive.after(punctuation(","), concession)
+        second.left[:0] = [reason, punctuation(",")]
+        return second
+    return second.after(punctuation(","), reason)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import accumulate
 from typing import TypeVar
 
 from darksecrets.data.builtin.grammar import BE, Event, Place, Thing, Time
@@ -18,6 +19,7 @@ from darksecrets.data.builtin.lexicon import (
     names,
     noun,
     nouns_of,
+    read,
     verb,
     verbs,
 )
@@ -28,11 +30,7 @@ T = TypeVar("T")
 @cache
 def _weights(size: int) -> tuple[float, ...]:
     # Word lists begin with common words; shares fall off slowly (a flattened Zipf's law).
-    total, cumulative = 0.0, []
-    for rank in range(size):
-        total += (rank + 4) ** -0.6
-        cumulative.append(total)
-    return tuple(cumulative)
+    return tuple(accumulate((rank + 4) ** -0.6 for rank in range(size)))
 
 
 def pick(rng: random.Random, items: Sequence[T]) -> T:
@@ -72,9 +70,7 @@ def common(
         entry = pick(rng, nouns_of(kind))
         if not any(_related(entry, thing.noun) for thing in avoid):
             break
-    gender = "n"
-    if kind == "person":
-        gender = entry.gender or rng.choice("fm")
+    gender = (entry.gender or rng.choice("fm")) if kind == "person" else "n"
     return Thing(key, entry, definite=definite, gender=gender)
 
 
@@ -136,11 +132,10 @@ _GROUPS = {
 
 @cache
 def _places(group: str) -> tuple[Noun, ...]:
-    if group in _GROUPS:
-        wanted = _GROUPS[group].split()
-        pool = (*nouns_of("building"), *nouns_of("outdoor"), *nouns_of("room"))
-        return tuple(entry for entry in pool if entry.words[0] in wanted)
-    return (*nouns_of("room"), *nouns_of("building"), *nouns_of("outdoor"))
+    kinds = ("building", "outdoor", "room") if group in _GROUPS else ("room", "building", "outdoor")
+    pool = tuple(entry for kind in kinds for entry in nouns_of(kind))
+    wanted = _GROUPS.get(group, "").split()
+    return tuple(entry for entry in pool if entry.words[0] in wanted) if wanted else pool
 
 
 def city(rng: random.Random) -> Thing:
@@ -164,45 +159,15 @@ def place(rng: random.Random, group: str = "any") -> Place:
     return Place(preposition, Thing(f"place {entry.words[0]}", entry))
 
 
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-_COUNTS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-
-
 @cache
 def times() -> tuple[Time, ...]:
     """Times; two of the same kind are mutually exclusive."""
-    entries = [
-        Time("yesterday/NN/npadvmod/0", "past", "day"),
-        Time("tomorrow/NN/npadvmod/0", "future", "day"),
-    ]
-    for unit in ("week", "month", "year"):
-        entries.append(Time(f"last/JJ/amod/2 {unit}/NN/npadvmod/0", "past", "period"))
-        entries.append(Time(f"next/JJ/amod/2 {unit}/NN/npadvmod/0", "future", "period"))
-        for count in _COUNTS[:5]:
-            ago = f"{count}/CD/nummod/2 {unit}s/NNS/npadvmod/3 ago/RB/advmod/0"
-            entries.append(Time(ago, "past", "ago"))
-    for day in _DAYS:
-        for tense in ("past", "future"):
-            entries.append(Time(f"on/IN/prep/0 {day}/NNP/pobj/1", tense, "weekday"))
-    for month in _MONTHS:
-        for tense in ("past", "future"):
-            entries.append(Time(f"in/IN/prep/0 {month}/NNP/pobj/1", tense, "month"))
-    for year in range(1960, 2020, 7):
-        entries.append(Time(f"in/IN/prep/0 {year}/CD/pobj/1", "past", "year"))
-    for part in ("morning", "afternoon", "evening"):
-        for tense in ("past", "future"):
-            words = f"in/IN/prep/0 the/DT/det/3 {part}/NN/pobj/1"
-            entries.append(Time(words, tense, "part"))
-        entries.append(Time(f"every/DT/det/2 {part}/NN/npadvmod/0", "present", "habit"))
-    for tense in ("past", "future"):
-        entries.append(Time("at/IN/prep/0 midnight/NN/pobj/1", tense, "part"))
-    for day in _DAYS:
-        entries.append(Time(f"every/DT/det/2 {day}/NNP/npadvmod/0", "present", "habit"))
-    return tuple(entries)
+    return tuple(
+        Time(row["template"].format(value), tense, row["kind"])
+        for row in read("times.tsv")
+        for value in row["values"].split()
+        for tense in row["tenses"].split()
+    )
 
 
 @cache
@@ -213,11 +178,10 @@ def _times_of(tense: str, kind: str = "") -> tuple[Time, ...]:
 def time(rng: random.Random, tense: str) -> Time | None:
     """A time that goes with a tense."""
     kinds = {"progressive": "past", "perfect": ""}
-    pool = _times_of(kinds.get(tense, tense))
-    if not pool:
+    tense = kinds.get(tense, tense)
+    if not (pool := _times_of(tense)):
         return None
-    kind = rng.choice(sorted({t.kind for t in pool}))
-    return rng.choice(_times_of(pool[0].tense, kind))
+    return rng.choice(_times_of(tense, rng.choice(sorted({t.kind for t in pool}))))
 
 
 # ------------------------------------------------------------------------------------------ events
@@ -241,11 +205,11 @@ _MANNERS = {
     "animal": "quickly slowly carefully carelessly quietly loudly gently roughly bravely timidly",
 }
 # Verbs that imply a manner, or are not done on purpose.
-_WITHOUT_MANNER = (
-    "find lose see meet overlook forget recognise own fail succeed frighten insult deceive ignore "
-    "thank flatter wear whisper shout appear disappear sleep"
+_NO_MANNER = (
+    *("find", "lose", "see", "meet", "overlook", "forget", "recognise", "own", "fail", "succeed"),
+    *("frighten", "insult", "deceive", "ignore", "thank", "flatter", "wear", "whisper", "shout"),
+    *("appear", "disappear", "sleep"),
 )
-_NO_MANNER = frozenset(_WITHOUT_MANNER.split())
 
 
 def _manner_group(entry: Verb) -> str:
@@ -355,14 +319,8 @@ def has(what: Event, slot: str) -> bool:
 
 def without(what: Event, slot: str) -> Event:
     """An event with an optional slot emptied."""
-    if slot == "place":
-        return replace(what, place=None)
-    if slot == "time":
-        return replace(what, time=None)
-    if slot == "manner":
-        return replace(what, manner=None)
-    if slot == "reason":
-        return replace(what, reason=None)
+    if slot != "adjective":
+        return replace(what, **{slot: None})  # type: ignore[arg-type]
     # After roles are swapped, the subject has the adjective.
     theme = replace(what.theme, adjectives=()) if what.theme else None
     return replace(what, agent=replace(what.agent, adjectives=()), theme=theme)
@@ -421,9 +379,8 @@ def opposite_manner(what: Event) -> Event | None:
 
 def opposite(modifier: Modifier) -> Modifier | None:
     """The other end of a modifier's dimension."""
-    if not modifier.opposite:
-        return None
-    return Modifier(modifier.opposite, modifier.words, modifier.group, modifier.kinds)
+    turned = replace(modifier, words=modifier.opposite, opposite=modifier.words)
+    return turned if turned.words else None
 
 
 def opposite_reason(what: Event) -> Event | None:
@@ -534,5 +491,4 @@ def generalise(thing: Thing) -> Thing | None:
     """The same thing with a more general noun: a poodle is a dog."""
     if not thing.noun.hypernym or thing.noun.proper:
         return None
-    above = noun(thing.noun.hypernym)
-    return replace(thing, noun=above)
+    return replace(thing, noun=noun(thing.noun.hypernym))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from darksecrets.data.builtin import questions, scenes
 from darksecrets.data.builtin.grammar import (
@@ -40,6 +40,7 @@ class Example:
     label: int | float
 
 
+T = TypeVar("T")
 Pair = tuple[Event, Event]
 Change = Callable[[Event, random.Random], Event | None]
 
@@ -51,11 +52,7 @@ _LONGEST = 36
 
 def _fixed(change: Callable[[Event], Event | None]) -> Change:
     """Give a deterministic change the signature of a random one."""
-
-    def apply(what: Event, _: random.Random) -> Event | None:
-        return change(what)
-
-    return apply
+    return lambda what, _: change(what)
 
 
 # Each change, and the slot that must be filled for it.
@@ -96,10 +93,10 @@ def _two(rng: random.Random, change: str) -> Pair:
         one = _draw_event(rng, change)
         other = apply(one, rng)
         if other is not None:
-            return (one, other) if rng.random() < 0.5 else (other, one)
+            return _either_order(rng, one, other)
 
 
-def _choose(rng: random.Random, pair: Pair, same: bool) -> Pair:
+def _choose(rng: random.Random, pair: tuple[T, T], same: bool) -> tuple[T, T]:
     """The same meaning twice, or both; a single sentence does not reveal which."""
     if not same:
         return pair
@@ -123,15 +120,22 @@ def _only(what: Event, kept: set[str]) -> Event:
     return what
 
 
+def _differently(one: Sentence, other: Callable[[], Sentence]) -> tuple[Sentence, Sentence]:
+    """A sentence and another, in different words if a few attempts find them."""
+    for _ in range(8):
+        second = other()
+        if second.text != one.text:
+            break
+    return one, second
+
+
 def _say_twice(rng: random.Random, first: Event, second: Event) -> tuple[Sentence, Sentence]:
     """Two sentences, in different words if the meaning allows it."""
-    one = say(first, rng)
-    other = one
-    for _ in range(8):
-        other = say(second, rng, draw_form(rng, 0.45))
-        if other.text != one.text:
-            break
-    return one, other
+    return _differently(say(first, rng), lambda: say(second, rng, draw_form(rng, 0.45)))
+
+
+def _either_order(rng: random.Random, one: T, other: T) -> tuple[T, T]:
+    return (one, other) if rng.random() < 0.5 else (other, one)
 
 
 # -------------------------------------------------------------------------------------------- MRPC
@@ -170,8 +174,7 @@ def _with_and_without(rng: random.Random) -> Pair:
             break
     slot = rng.choice(slots)
     one = _only(base, _keep(rng, base, slot))
-    other = scenes.without(one, slot)
-    return (one, other) if rng.random() < 0.5 else (other, one)
+    return _either_order(rng, one, scenes.without(one, slot))
 
 
 def _report(rng: random.Random, speaker: Thing, what: Event) -> Sentence:
@@ -195,18 +198,8 @@ def _report(rng: random.Random, speaker: Thing, what: Event) -> Sentence:
 
 # Points that each difference costs, out of 5. Omitting a detail costs half of changing it.
 _COST = {
-    "manner": 0.8,
-    "reason": 1.0,
-    "adjective": 1.2,
-    "time": 1.0,
-    "place": 1.2,
-    "number": 1.0,
-    "theme": 1.6,
-    "agent": 1.6,
-    "antonym": 1.6,
-    "verb": 1.8,
-    "swap": 1.4,
-    "negation": 2.0,
+    **{"manner": 0.8, "reason": 1.0, "adjective": 1.2, "time": 1.0, "place": 1.2, "number": 1.0},
+    **{"theme": 1.6, "agent": 1.6, "antonym": 1.6, "verb": 1.8, "swap": 1.4, "negation": 2.0},
 }
 _NO_RELATION = {"agent": 1.0, "theme": 1.2, "": 0.0}
 
@@ -220,18 +213,18 @@ def _stsb(rng: random.Random, label: float) -> Example:
     if label < 2:
         return _unrelated(rng, label)
     while True:
-        first, second, score = _graded(rng)
+        pair, score = _graded(rng)
         if label - 0.5 <= score < label + 0.5:
-            return Example(*_say_twice(rng, first, second), round(score, 1))
+            return Example(*_say_twice(rng, *pair), round(score, 1))
 
 
-def _graded(rng: random.Random) -> tuple[Event, Event, float]:
+def _graded(rng: random.Random) -> tuple[Pair, float]:
     base = _draw_event(rng, rng.choice(("swap", "number", "", "", "")))
     kept = _keep(rng, base, "", 0.55)
     one = other = _only(base, kept)
     score = 5.0
-    names = [name for name in _COST if name not in ("antonym", "verb", "swap", "negation")]
-    names += [rng.choice(("antonym", "verb", "swap", "negation"))]
+    of_verb = ("antonym", "verb", "swap", "negation")
+    names = [*(name for name in _COST if name not in of_verb), rng.choice(of_verb)]
     for name in rng.sample(names, rng.choice((0, 1, 1, 2, 2, 3))):
         leaves_out = name in scenes.SLOTS and rng.random() < 0.5
         if leaves_out and scenes.has(one, name) and scenes.has(other, name):
@@ -242,7 +235,7 @@ def _graded(rng: random.Random) -> tuple[Event, Event, float]:
         if changed is not None and not leaves_out:
             other = changed
             score -= _COST[name]
-    return (one, other, score) if rng.random() < 0.5 else (other, one, score)
+    return _either_order(rng, one, other), score
 
 
 def _unrelated(rng: random.Random, label: float) -> Example:
@@ -261,12 +254,8 @@ def _unrelated(rng: random.Random, label: float) -> Example:
             kind = "person" if one.agent.noun.proper else one.agent.noun.kind
             fitting = [v for v in pool if kind in v.subjects]
             other = scenes.event(rng, rng.choice(fitting), agent=one.agent, key="other ")
-    first = _only(one, _keep(rng, one, "", 0.45))
-    second = _only(other, _keep(rng, other, "", 0.45))
-    if rng.random() < 0.1:
-        first = scenes.negate(first)
-    if rng.random() < 0.1:
-        second = scenes.negate(second)
+    pair = [_only(each, _keep(rng, each, "", 0.45)) for each in (one, other)]
+    first, second = (scenes.negate(each) if rng.random() < 0.1 else each for each in pair)
     return Example(*_say_twice(rng, first, second), _NO_RELATION[shared])
 
 
@@ -287,17 +276,9 @@ def _qqp(rng: random.Random, label: float) -> Example:
         return _event_questions(rng, label)
     one = questions.draw(rng)
     other = _other_aim(rng, one) if rng.random() < 0.5 else questions.changed(rng, one)
-    pair = (one, other) if rng.random() < 0.5 else (other, one)
-    if label == 1:
-        chosen = rng.choice(pair)
-        pair = (chosen, chosen)
-    first = questions.ask(rng, pair[0])
-    second = first
-    for _ in range(8):
-        second = questions.ask(rng, pair[1])
-        if second.text != first.text:
-            break
-    return Example(first, second, label)
+    first, second = _choose(rng, _either_order(rng, one, other), label == 1)
+    asked = _differently(questions.ask(rng, first), lambda: questions.ask(rng, second))
+    return Example(*asked, label)
 
 
 def _other_aim(rng: random.Random, asking: questions.Asking) -> questions.Asking:
@@ -347,9 +328,7 @@ def _two_aims(rng: random.Random, label: float, asked: str, what: Event) -> Exam
     if what.theme is not None and what.recipient is None:
         possible.add("theme")
     other = rng.choice(sorted(possible - {asked}))
-    aims = [asked, other] if rng.random() < 0.5 else [other, asked]
-    if label == 1:
-        aims = [rng.choice(aims)] * 2
+    aims = _choose(rng, _either_order(rng, asked, other), label == 1)
     shown = _only(what, _keep(rng, what, "", 0.4) - {asked, other, "reason", "adjective"})
     return _asked_twice(rng, label, (shown, aims[0]), (shown, aims[1]))
 
@@ -357,13 +336,8 @@ def _two_aims(rng: random.Random, label: float, asked: str, what: Event) -> Exam
 def _asked_twice(
     rng: random.Random, label: float, first: tuple[Event, str], second: tuple[Event, str]
 ) -> Example:
-    one = question(*first, rng)
-    other = one
-    for _ in range(8):
-        other = question(*second, rng, draw_form(rng, 0.5))
-        if other.text != one.text:
-            break
-    return Example(one, other, label)
+    asked = _differently(question(*first, rng), lambda: question(*second, rng, draw_form(rng, 0.5)))
+    return Example(*asked, label)
 
 
 # -------------------------------------------------------------------------------------------- QNLI
@@ -703,9 +677,7 @@ def rows(examples: Sequence[Example]) -> list[dict[str, Any]]:
     """Examples as rows of the data contract: idx, sentence1, sentence2 (of pairs) and label."""
     table = []
     for idx, example in enumerate(examples):
-        row: dict[str, Any] = {"idx": idx, "sentence1": example.sentence1.text}
-        if example.sentence2 is not None:
-            row["sentence2"] = example.sentence2.text
-        row["label"] = example.label
-        table.append(row)
+        second = {"sentence2": example.sentence2.text} if example.sentence2 else {}
+        texts = {"sentence1": example.sentence1.text, **second}
+        table.append({"idx": idx, **texts, "label": example.label})
     return table

@@ -139,10 +139,3 @@ def test_chunks_that_do_not_make_up_a_store(inputs, tmp_path):
     with pytest.raises(InputError, match=r"is no attention store"):
         gather(folders, sample, tmp_path / "gathered")
     assert not (tmp_path / "gathered").exists()
-
-
-def test_chunks_of_another_sample(inputs, tmp_path):
-    folders = extract_all(inputs, tmp_path / "chunks", 2)
-    other = [99, *sampled(inputs)[1:]]
-    with pytest.raises(InputError, match="that are not the 27 of"):
-        gather(folders, other, tmp_path / "gathered")

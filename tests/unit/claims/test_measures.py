@@ -4,10 +4,8 @@ import pandas as pd
 import pytest
 from claim_cases import CASES
 from claim_tables import NO, OPEN, PAPERS, RUN, YES, Frames
-from drawn import axes_named, draw_with, labels
 
 from darksecrets.claims import deciding, measures
-from darksecrets.claims.claims_by_measure import draw
 from darksecrets.claims.sources import Tables
 from darksecrets.claims.tables import CLAIMS_BY_MEASURE
 from darksecrets.contracts import TABLES
@@ -70,20 +68,3 @@ def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only():
     rows = found[found["id"] == "26"].set_index("attention")
     assert rows["here"].to_dict() == {"weights": YES, "norms": OPEN}
     assert rows.loc["norms", "reason"] == "attention_levels.csv by norms is missing"
-
-
-def test_the_figure_has_every_claim_and_answer():
-    case = CASES["26"]
-    tables = by_measure(weights=case[YES], norms=case[NO], effective=case[OPEN])
-    papers = measures.concerned([PAPER], REPLACED)
-    found = measures.table(papers, tables, RUN, ["norms", "effective"])
-    figure = draw_with(draw, [], table=found)
-    axes = axes_named(figure, "claims")
-    assert labels(axes.get_xticklabels()) == ["weights", "norms", "effective attention"]
-    texts = [text.get_text() for text in axes.texts]
-    assert len(texts) == len(found)
-    signs = "".join(text[0] for text in texts)
-    assert (signs.count("✓"), signs.count("✗")) == (1, 1)
-    names = {name.get_text().split()[0]: name.get_weight() for name in axes.get_yticklabels()}
-    assert set(names) == {*DECIDED, "47"}
-    assert (names["26"], names["15"]) == ("bold", "normal")

@@ -74,6 +74,14 @@ ENTRY = {
 }
 
 
+def written(folder: Path, *claims: dict[str, object]) -> Path:
+    """The file of a paper with some claims."""
+    paper = {"title": "T", "analysis": "paper", "needs": "N", "data": ["GLUE"], "tasks": ["RTE"]}
+    path = folder / "someone2020.yaml"
+    path.write_text(yaml.safe_dump({**paper, "claims": [*claims]}))
+    return path
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -89,46 +97,16 @@ ENTRY = {
     ],
 )
 def test_a_wrong_entry_is_named(change, message, tmp_path):
-    path = tmp_path / "someone2020.yaml"
-    paper = {
-        "title": "T",
-        "analysis": "paper",
-        "needs": "N",
-        "data": [],
-        "tasks": ["RTE"],
-        "claims": [ENTRY | change],
-    }
-    path.write_text(yaml.safe_dump(paper))
     with pytest.raises(InputError, match="claim 1: ") as error:
-        registry.read([path])
+        registry.read([written(tmp_path, ENTRY | change)])
     assert message in str(error.value)
 
 
 def test_a_claim_is_there_once(tmp_path):
-    path = tmp_path / "someone2020.yaml"
-    paper = {
-        "title": "T",
-        "analysis": "paper",
-        "needs": "N",
-        "data": [],
-        "tasks": [],
-        "claims": [ENTRY, ENTRY],
-    }
-    path.write_text(yaml.safe_dump(paper))
     with pytest.raises(InputError, match="found several claims 1; expected one of each id"):
-        registry.read([path])
+        registry.read([written(tmp_path, ENTRY, ENTRY)])
 
 
 def test_a_paper_is_added_with_a_file_alone(tmp_path):
-    path = tmp_path / "someone2020.yaml"
-    paper = {
-        "title": "T",
-        "analysis": "paper",
-        "needs": "N",
-        "data": ["GLUE"],
-        "tasks": ["RTE"],
-        "claims": [ENTRY],
-    }
-    path.write_text(yaml.safe_dump(paper))
-    (found,) = registry.read([path])
+    (found,) = registry.read([written(tmp_path, ENTRY)])
     assert (found.name, found.claims[0].tables) == ("someone2020", ("survival",))

@@ -56,13 +56,6 @@ def test_pairs_lose_tokens_of_the_longer_sentence():
     assert len(encoded["input_ids"][1]) == 10  # short enough: whole, and not padded
 
 
-def test_single_sentences_ignore_a_second_column():
-    encoded = encode({"sentence1": PAIR["sentence1"]}, bert_tokenizer(), 64)
-    assert sorted(encoded) == ["attention_mask", "input_ids", "token_type_ids"]
-    assert [len(ids) for ids in encoded["input_ids"]] == [12, 5]
-    assert not any(any(row) for row in encoded["token_type_ids"])
-
-
 def test_longer_than_the_model_takes():
     with pytest.raises(InputError, match=r"max_length is 65 tokens, but the model takes 64"):
         encode(PAIR, bert_tokenizer(64), 65)

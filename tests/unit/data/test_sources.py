@@ -299,13 +299,6 @@ def test_example_without_text_is_reported(hub, client):
     )
 
 
-def test_missing_file_on_the_hub(hub, client):
-    hub.missing.add("rte/validation-00000-of-00001.parquet")
-    error = load(client, "RTE")
-    assert error.startswith("InputError: A file of the dataset nyu-mll/glue")
-    assert "rte/validation-00000-of-00001.parquet" in error
-
-
 @pytest.fixture
 def changed(hub: Hub, glue_repository: Repository) -> dict[str, bytes]:
     """The files of RTE, to be changed before they are served."""
@@ -353,12 +346,9 @@ def test_shard_that_the_repository_lacks(hub, client, changed):
     assert "found 1 files of rte/train-*.parquet, expected 2" in error
 
 
-@pytest.mark.parametrize("kind", ["names", "codes", "words"])
-def test_labels_on_the_hub_are_mapped_as_the_entry_says(hub, client, changed, kind):
-    """A `ClassLabel` of other names, whole numbers, and text."""
-    labels = {"names": ["bad", "good"], "codes": [1, 2], "words": ["no", "yes"]}[kind]
-    values = pa.array([0, 1, 1] if kind == "names" else [labels[i] for i in (0, 1, 1)])
-    label = {"names": labels, "_type": "ClassLabel"} if kind == "names" else None
+def serve(files: dict[str, bytes], values: pa.Array, names: list[str] | None) -> None:
+    """Put a task of three texts on the Hub; with names, its labels are a `ClassLabel`."""
+    label = {"names": names, "_type": "ClassLabel"} if names else None
     features = {"t": {"dtype": "string", "_type": "Value"}}
     features["y"] = label or {"dtype": str(values.type), "_type": "Value"}
     metadata = {"huggingface": json.dumps({"info": {"features": features}})}
@@ -366,16 +356,27 @@ def test_labels_on_the_hub_are_mapped_as_the_entry_says(hub, client, changed, ki
     stream = io.BytesIO()
     pq.write_table(pa.table([pa.array(["a", "b", "c"]), values], schema=schema), stream)
     for split in ("train", "validation"):
-        changed[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
-    entry = {"text": "t", "label": "y", "labels": dict(zip(labels, ("low", "high"), strict=True))}
-    entry |= {"metrics": "accuracy", "hub": {"repository": GLUE, "revision": GLUE_COMMIT}}
+        files[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
+
+
+def loads_own(client: Client, **entry: object) -> str:
+    """What loading a task of such an entry prints."""
+    entry = {"text": "t", "label": "y", "metrics": "accuracy", **entry}
+    entry |= {"hub": {"repository": GLUE, "revision": GLUE_COMMIT}}
     code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
-    answer = json.loads(client.run(code.replace("sys.argv[1:]", "['own']")))
+    return client.run(code.replace("sys.argv[1:]", "['own']"))
+
+
+@pytest.mark.parametrize("kind", ["names", "codes", "words"])
+def test_labels_on_the_hub_are_mapped_as_the_entry_says(hub, client, changed, kind):
+    """A `ClassLabel` of other names, whole numbers, and text."""
+    labels = {"names": ["bad", "good"], "codes": [1, 2], "words": ["no", "yes"]}[kind]
+    values = pa.array([0, 1, 1] if kind == "names" else [labels[i] for i in (0, 1, 1)])
+    serve(changed, values, labels if kind == "names" else None)
+    answer = json.loads(loads_own(client, labels=dict(zip(labels, ("low", "high"), strict=True))))
     assert [row["label"] for row in answer["train"]] == [0, 1, 1]
     assert [row["idx"] for row in answer["train"]] == [0, 1, 2]
-    entry["labels"] = {"other": "low", labels[0]: "high"}
-    code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
-    error = client.run(code.replace("sys.argv[1:]", "['own']"))
+    error = loads_own(client, labels={"other": "low", labels[0]: "high"})
     assert error.startswith("InputError: ")
     assert "tasks.own" in error
 
@@ -384,19 +385,8 @@ def test_labels_on_the_hub_are_mapped_as_the_entry_says(hub, client, changed, ki
 @pytest.mark.parametrize("wrong", [-1, 2, None])
 def test_examples_on_the_hub_without_a_label_are_refused(hub, client, changed, labels, wrong):
     """−1 is how the Hub says that there is no label; it is not the last class."""
-    class_label = {"names": ["good", "bad"], "_type": "ClassLabel"}
-    features = {"t": {"dtype": "string", "_type": "Value"}, "y": class_label}
-    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
-    schema = pa.schema([("t", pa.string()), ("y", pa.int64())], metadata)
-    columns = [pa.array(["a", "b", "c"]), pa.array([0, 1, wrong])]
-    stream = io.BytesIO()
-    pq.write_table(pa.table(columns, schema=schema), stream)
-    for split in ("train", "validation"):
-        changed[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
-    entry = {"text": "t", "label": "y", "labels": labels, "metrics": "accuracy"}
-    entry |= {"hub": {"repository": GLUE, "revision": GLUE_COMMIT}}
-    code = LOAD.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
-    error = client.run(code.replace("sys.argv[1:]", "['own']"))
+    serve(changed, pa.array([0, 1, wrong]), ["good", "bad"])
+    error = loads_own(client, labels=labels)
     assert error.startswith("InputError: ")
     assert "1 of 3 examples have no label, the first of them idx 2" in error
     assert "tasks.own.hub" in error

@@ -146,45 +146,6 @@ def test_every_caption_of_a_result_names_its_section_and_its_run(root: Path) -> 
             assert "tables/t" in text, path
 
 
-def test_the_description_says_what_data_a_run_has(root: Path) -> None:
-    path = root / "workflow" / "report" / "workflow.rst"
-    texts = {name: render(path, resolved(config), paper=False) for name, config in CONFIGS.items()}
-    assert "cannot be compared with the paper's" in texts["demo"]
-    assert "cannot be compared" not in texts["files"] + texts["paper"]
-    paper = resolve(CONFIGS["paper"])
-    assert f"google-bert/bert-base-uncased, revision {paper['model']['revision']}" in texts["paper"]
-    assert f"nyu-mll/glue, revision {paper['data']['revision']}" in texts["paper"]
-    assert "topics: a.csv and b.csv" in texts["only-own"]
-    assert "built-in corpus" not in texts["only-own"]
-    assert "Seeds1, 2, 3" in texts["paper"], "the cells of a row"
-
-
-def test_the_description_says_why_the_sweep_is_left_out(root: Path) -> None:
-    path = root / "workflow" / "report" / "workflow.rst"
-    reason = "Its attention cannot be reached."
-    assert reason in render(path, resolved(CONFIGS["files"], interventions=reason), paper=False)
-    assert "left out" not in render(path, resolved(CONFIGS["files"]), paper=False)
-
-
-@pytest.mark.parametrize("lacking", ["values", "layers"])
-def test_the_description_says_why_other_analyses_are_left_out(lacking: str, root: Path) -> None:
-    path = root / "workflow" / "report" / "workflow.rst"
-    config = {**CONFIGS["files"], "analyses": ["paper", "norms"]}
-    reason = "It cannot be seen."
-    assert reason in render(path, resolved(config, **{lacking: reason}), paper=False)
-    assert reason not in render(path, resolved(config), paper=False)
-
-
-@pytest.mark.parametrize("paper", [True, False])
-def test_the_caption_of_table_1_says_whether_numbers_can_be_compared(
-    paper: bool, root: Path
-) -> None:
-    path = root / "workflow" / "report" / "table1.rst"
-    text = render(path, resolved(CONFIGS["paper"]), paper=paper)
-    assert ("stand beside ours" in text) == paper
-    assert ("not shown beside this run" in text) != paper
-
-
 @pytest.mark.parametrize(
     ("name", "gold", "parsed"),
     [

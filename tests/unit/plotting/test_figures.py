@@ -1,20 +1,18 @@
-"""Figure 5 and learning curves against their tables; the files that figures are written to."""
+"""Figure 5 against its table, and the files that figures are written to."""
 
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, LABEL, axes_named, cells_of, draw_with, labels, mesh_of
+from drawn import LABEL, axes_named, labels
 from glue import TASKS
 from PIL import Image
 
-from darksecrets.finetuning import figure5, learning_curves
+from darksecrets.finetuning import figure5
 from darksecrets.plotting import style
-from darksecrets.plotting.colours import STATES
 from darksecrets.plotting.drawing import Given
 from darksecrets.plotting.style import label_run, new_figure, save
 from darksecrets.run.errors import InputError
@@ -37,73 +35,10 @@ def similarities(
     return table.sample(frac=1, random_state=5)  # the order of rows must not matter
 
 
-def curves(tasks: list[str], seeds: tuple[int, ...]) -> pd.DataFrame:
-    random = np.random.default_rng(6)
-    rows = []
-    for task in tasks:
-        for state in ("finetuned", "finetuned-from-normal"):
-            for seed in seeds:
-                run = (task, state, seed)
-                rows += [
-                    (*run, s, s / 10, "train", "loss", random.uniform()) for s in range(5, 35, 5)
-                ]
-                for epoch in (1, 2, 3):
-                    at = (*run, 10 * epoch, float(epoch), "validation")
-                    for metric in ("loss", *TASKS[task].metrics):
-                        rows.append((*at, metric, random.uniform(40, 90)))
-    columns = ["task", "state", "seed", "step", "epoch", "split", "quantity", "value"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def baselines(tasks: Iterable[str]) -> pd.DataFrame:
-    """The majority's score of every metric of some tasks: 50 and more."""
-    rows = [
-        (task, "majority", metric, 50.0 + number)
-        for task in tasks
-        for number, metric in enumerate(TASKS[task].metrics)
-    ]
-    return pd.DataFrame(rows, columns=["task", "baseline", "metric", "score"])
-
-
 def draw5(table: pd.DataFrame, tasks: list[str], scale: str = "data") -> style.Figure:
     sources = Given({task: TASKS[task].metrics for task in tasks}, LABEL, table=table)
     sources.options["scale"] = scale
     return figure5.draw(sources)
-
-
-def draw_curves(tasks: list[str], table: pd.DataFrame, known: pd.DataFrame) -> style.Figure:
-    return draw_with(learning_curves.draw, tasks, table=table, baselines=known)
-
-
-@pytest.mark.parametrize(
-    ("lowest", "scale", "start"),
-    [(0.634, "data", 0.6), (0.999, "data", 0.95), (1.0, "data", 0.95), (0.634, "full", 0.0)],
-)
-def test_cells_are_means_over_seeds_on_one_scale_for_all_panels(
-    lowest: float, scale: str, start: float
-) -> None:
-    table = similarities(ALL, 6, 4)
-    table["similarity"] = table["similarity"].clip(lowest)
-    table.loc[(table["task"] == "QQP") & (table["layer"] == 3), "similarity"] = lowest
-    figure = draw5(table, ALL, scale)
-    for task in ALL:
-        means = table[table["task"] == task].groupby(["layer", "head"])["similarity"].mean()
-        np.testing.assert_allclose(cells_of(figure, f"{task} heads"), means.unstack())
-        mesh = mesh_of(axes_named(figure, f"{task} heads"))
-        assert mesh.get_clim() == pytest.approx((start, 1))
-    assert "darker = greater difference" in axes_named(figure, "colour bar").get_xlabel()
-
-
-@pytest.mark.parametrize("scale", ["data", "full"])
-def test_floors_are_marked_on_the_colour_bar_or_said_to_lie_below_it(scale: str) -> None:
-    table = similarities(["MRPC", "RTE"], 4, 3)
-    table["similarity"] = table["similarity"].clip(0.8)
-    table["other_heads"] = np.where(table["task"] == "RTE", 0.3, 0.4)
-    table["other_seed"] = 0.9
-    bar = axes_named(draw5(table, ["MRPC", "RTE"], scale), "colour bar")
-    drawn = [pytest.approx(line.get_xdata()[0]) for line in bar.lines]
-    assert drawn == ([0.35, 0.9] if scale == "full" else [0.9])
-    assert ("different heads: 0.35, below the scale" in bar.get_xlabel()) == (scale != "full")
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
@@ -133,50 +68,6 @@ def test_mean_spread_and_floors_of_every_layer_are_beside_each_panel(
 def test_a_task_without_rows_is_named() -> None:
     with pytest.raises(InputError, match=r"cosine\.csv has no rows with task RTE"):
         draw5(similarities(["MRPC"], 3, 2), ["MRPC", "RTE"])
-    with pytest.raises(InputError, match="no rows with task RTE, split train, quantity loss"):
-        draw_curves(["MRPC", "RTE"], curves(["MRPC"], (1,)), baselines(["MRPC"]))
-
-
-@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
-def test_learning_curves_are_those_of_the_table(seeds: tuple[int, ...]) -> None:
-    table, tasks = curves(["MRPC", "STS-B"], seeds), ["MRPC", "STS-B"]
-    figure = draw_curves(tasks, table, baselines(tasks))
-    for task in tasks:
-        for panel, split, quantity in (
-            ("loss", "train", "loss"),
-            ("score", "validation", TASKS[task].metrics[0]),
-        ):
-            drawn = [
-                (line.get_color(), list(line.get_xdata()), pytest.approx(list(line.get_ydata())))
-                for line in axes_named(figure, f"{task} {panel}").lines
-                if line.get_label() != "majority"
-            ]
-            chosen = (table["task"] == task) & (table["split"] == split)
-            rows = table[chosen & (table["quantity"] == quantity)]
-            expected = []
-            for state in ("finetuned-from-normal", "finetuned"):
-                of_state = rows[rows["state"] == state].pivot(
-                    index="epoch", columns="seed", values="value"
-                )
-                lines = [of_state[seed] for seed in seeds]
-                lines += [of_state.mean(axis=1)] * (len(seeds) > 1)
-                epochs = of_state.index.tolist()
-                expected += [(STATES[state], epochs, line.tolist()) for line in lines]
-            assert len(drawn) == len(expected)
-            assert all(line in drawn for line in expected)
-
-
-def test_the_score_of_the_majority_is_a_line_if_there_is_one() -> None:
-    tasks = ["MRPC", "RTE"]
-    known = baselines(tasks).replace({"task": {"RTE": "other"}})
-    figure = draw_curves(tasks, curves(tasks, (1,)), known)
-    found = {
-        axes.get_label(): line.get_ydata()[0]
-        for axes in figure.axes
-        for line in axes.lines
-        if line.get_label() == "majority"
-    }
-    assert found == {"MRPC score": 50.0}
 
 
 PROGRAM = """

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import axes_named, check_layout, labels, line_named, mesh_of
+from drawn import check_layout, labels
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -48,36 +48,11 @@ def test_every_cell_holds_the_mean_of_its_head_layer_1_at_the_top_head_1_at_the_
     assert list(axes.get_yticks()) == [number - 0.5 for number in numbers]
 
 
-@pytest.mark.parametrize(
-    ("count", "expected"),
-    [(1, [1]), (6, [1, 2, 3, 4, 5, 6]), (12, [1, 3, 6, 9, 12]), (24, [1, 6, 12, 18, 24])],
-)
-def test_ticks_count_from_one_and_end_at_the_last(count: int, expected: list[int]) -> None:
-    assert kit.ticks(count) == expected
-
-
 @pytest.mark.parametrize("cmap", [kit.WEIGHT, kit.SCORE, kit.MAP, kit.SIMILARITY])
 def test_darker_is_greater_or_for_similarities_more_different(axes: Axes, cmap: str) -> None:
     mesh = kit.matrix(axes, kit.grid(heads(3, 3), "value"), cmap, 1, 0)
     colours = mesh.cmap(mesh.norm(np.linspace(0, 1, 50)))[:, :3] @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(colours) * (-1 if cmap != kit.SIMILARITY else 1) > 0).all()
-
-
-def test_cells_have_texts_marks_and_grey_where_a_value_is_missing(axes: Axes) -> None:
-    values = pd.DataFrame([[0.1, np.nan], [0.3, 0.9]], index=["a", "b"], columns=["c", "d"])
-    bold = np.array([[False, True], [True, False]])
-    texts = np.array([["1", "2"], ["3", "4"]])
-    mesh = kit.matrix(axes, values, kit.CHANGE, 1, texts=texts, bold=bold)
-    assert mesh.get_clim() == (-1, 1), "no difference is white"
-    assert np.ma.getmaskarray(mesh.get_array()).tolist() == [[False, True], [False, False]]
-    assert [(t.get_text(), t.get_weight()) for t in axes.texts] == [
-        *(("1", "normal"), ("3", "bold"), ("4", "normal")),
-    ]
-    assert (labels(axes.get_xticklabels()), labels(axes.get_yticklabels())) == (
-        *(["c", "d"], ["a", "b"]),
-    )
-    kit.mark(axes, [[False, True], [False, False]], label="some")
-    assert line_named(axes, "some").get_xydata().tolist() == [[1.5, 0.5]]
 
 
 @pytest.mark.parametrize(
@@ -180,37 +155,6 @@ def test_shares_are_stacked_from_the_last_kind_and_large_ones_are_written(axes: 
     assert set(labels(axes.get_yticklabels())) == {"T", "U", "s", "t"}
 
 
-def test_a_page_has_every_panel_of_every_column_with_its_legend_bar_and_label() -> None:
-    tasks = [f"task {number}" for number in range(5)]
-    seen = []
-
-    def panel(axes: Axes, task: str, kind: str) -> kit.QuadMesh:
-        seen.append((task, kind))
-        return kit.matrix(axes, kit.grid(heads(3, 2), "value"), kit.WEIGHT, 1, 0)
-
-    bar = kit.Bar("weight", {0.5: kit.line(kit.INK)})
-    panels = kit.rows(panel, {"k": "K", "l": "L"}, "Head", "{}\nLayer", bar=bar)
-    sources = Given({task: ["accuracy"] for task in tasks}, "run x")
-    legend = {"a line": kit.line(kit.BLUE), "a colour": kit.GREEN}
-    figure = kit.page(sources, "What is shown", panels, most=3, legend=legend, note=", noted")
-    assert seen == [(task, kind) for task in tasks for kind in "kl"]
-    of_tasks = {axes.get_label(): axes for axes in figure.axes if axes.get_label() != "colour bar"}
-    assert list(of_tasks) == [f"{task} {kind}" for task, kind in seen]
-    assert [axes.get_title() for axes in of_tasks.values()][::2] == tasks
-    assert of_tasks["task 0 l"].get_ylabel() == "L\nLayer"
-    assert (of_tasks["task 1 k"].get_ylabel(), of_tasks["task 1 k"].get_xlabel()) == ("", "")
-    bars = [axes for axes in figure.axes if axes.get_label() == "colour bar"]
-    assert len(bars) == 2, "one beside each group of columns, for both rows"
-    assert [line.get_ydata()[0] for each in bars for line in each.lines] == [0.5, 0.5]
-    (shown,) = figure.legends
-    assert (shown.get_title().get_text(), labels(shown.get_texts())) == (
-        *("What is shown", list(legend)),
-    )
-    assert figure.get_supxlabel() == "run x, noted"
-    assert mesh_of(axes_named(figure, "task 4 l")) is not None
-    check_layout(figure)
-
-
 def test_rows_that_a_table_lacks_are_named() -> None:
     table = pd.DataFrame({"task": ["RTE"], "layer": [1]})
     assert len(kit.pick(table, task=["RTE", "MRPC"], layer=1)) == 1
@@ -222,3 +166,17 @@ def test_rows_that_a_table_lacks_are_named() -> None:
 def test_colours_of_states_differ_in_luminance_too() -> None:
     codes = [[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in kit.STATES.values()]
     assert min(np.diff(sorted(np.array(codes) @ [0.2126, 0.7152, 0.0722]))) > 0.05
+
+
+def test_texts_of_a_page_are_whole_and_apart() -> None:
+    def panel(axes: Axes, task: str, kind: str) -> kit.QuadMesh:
+        return kit.matrix(axes, kit.grid(heads(3, 2), "value"), kit.WEIGHT, 1, 0)
+
+    bar = kit.Bar("weight", {0.5: kit.line(kit.INK)})
+    panels = kit.rows(panel, {"k": "K", "l": "L"}, "Head", "{}\nLayer", bar=bar)
+    sources = Given({f"task {number}": ["accuracy"] for number in range(5)}, "run x")
+    legend = {"a line": kit.line(kit.BLUE), "a colour": kit.GREEN}
+    figure = kit.page(sources, "What is shown", panels, most=3, legend=legend, note=", noted")
+    assert figure.get_supxlabel() == "run x, noted"
+    assert len([axes for axes in figure.axes if axes.get_label() == "colour bar"]) == 2
+    check_layout(figure)

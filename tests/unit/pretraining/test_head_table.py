@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.pretraining.head_table import MEASURES, PLACES, kind, measure, summary
+from darksecrets.pretraining.head_table import MEASURES, kind, measure
 
 CLS, SEP = 2, 3
 IDS = np.array([2, 10, 11, 10, 3, 11, 12, 10, 3])
@@ -61,26 +61,6 @@ def test_measures_agree_with_a_loop_over_pairs_of_tokens():
             )
 
 
-def test_places_share_out_all_attention():
-    measured = measure(random_maps(), IDS, SEGMENTS, CLS, SEP)
-    words = 6
-    np.testing.assert_allclose(measured[..., : len(PLACES)].sum(-1), words, rtol=1e-12)
-
-
-def test_uniform_and_one_hot_maps_have_known_entropy():
-    tokens = len(IDS)
-    uniform = np.full((1, 1, tokens, tokens), 1 / tokens)
-    one_hot = np.eye(tokens)[None, None]
-    names = list(MEASURES)
-    entropy, relative, itself = (names.index(n) for n in ("entropy", "relative_entropy", "self"))
-    flat = measure(uniform, IDS, SEGMENTS, CLS, SEP)[0, 0] / 6
-    sharp = measure(one_hot, IDS, SEGMENTS, CLS, SEP)[0, 0] / 6
-    assert flat[entropy] == pytest.approx(math.log(tokens))
-    assert flat[relative] == pytest.approx(1)
-    assert sharp[entropy] == 0
-    assert sharp[itself] == 1
-
-
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -92,20 +72,3 @@ def test_uniform_and_one_hot_maps_have_known_entropy():
 )
 def test_a_head_is_named_after_what_it_mostly_does(values, expected):
     assert kind(pd.Series(dict.fromkeys(MEASURES, 0.0) | values)) == expected
-
-
-def test_summary_counts_the_kinds_and_shows_every_head():
-    table = pd.DataFrame([dict.fromkeys(MEASURES, 0.25)] * 3)
-    table.insert(0, "layer", [1, 1, 2])
-    table.insert(1, "head", [1, 2, 1])
-    table["kind"] = ["spread", "previous", "spread"]
-    text = summary(table, pd.Series(dict.fromkeys(MEASURES, 0.1)))
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
-    assert ["spread", "2"] in lines
-    assert ["previous", "1"] in lines
-    assert [line[:2] for line in lines if len(line) > 2 and line[0].isdigit()] == [
-        ["1", "1"],
-        ["1", "2"],
-        ["2", "1"],
-    ]
-    assert [line[-1] for line in lines if line][-1] == "uniform attention"

@@ -10,6 +10,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertForPreTraining, PreTrainedTokenizerFast
 
+from darksecrets.data.batches import alike
 from darksecrets.data.builtin.documents import pretraining_documents
 from darksecrets.pretraining import tiny_bert
 from darksecrets.pretraining.tiny_bert import Configuration
@@ -153,7 +154,7 @@ def test_long_pairs_are_cut_to_fit_and_keep_both_segments(text, tokenizer, max_l
 
 def test_batches_hold_similar_lengths_and_every_example_once():
     lengths = np.random.default_rng(0).integers(5, 64, 1_003)
-    order = tiny_bert.order_by_length(lengths, 16, np.random.default_rng(1))
+    order = alike(lengths, 16, 50, np.random.default_rng(1))
     assert sorted(order) == list(range(1_003))
     batches = lengths[order][:992].reshape(-1, 16)
     assert np.ptp(batches, axis=1).mean() < 5

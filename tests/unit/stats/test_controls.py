@@ -21,12 +21,3 @@ def test_drawn_pairs_keep_distance_and_order_and_use_every_place_equally():
         # 6000 draws over n places: five standard deviations of the count
         expected = 6000 / len(places)
         assert np.all(np.abs(counts - expected) < 5 * np.sqrt(expected))
-
-
-def test_a_seed_gives_the_same_pairs():
-    usable = np.ones(12, dtype=bool)
-    pairs = np.array([[2, 5]])
-    first, second = (
-        pairs_at_the_same_distance(pairs, usable, 20, np.random.default_rng(3)) for _ in range(2)
-    )
-    assert np.array_equal(first, second)

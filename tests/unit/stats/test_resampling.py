@@ -42,13 +42,6 @@ def test_weights_are_drawn_in_blocks_that_go_on_with_the_stream():
             assert (row == np.bincount(rng.integers(2000, size=2000), minlength=2000)).all()
 
 
-def test_streams_of_published_intervals_stay():
-    """Against NumPy's own calls; published intervals depend on their streams."""
-    rng, again = np.random.default_rng(5), np.random.default_rng(5)
-    expected = again.multinomial(7, np.full(7, 1 / 7), size=50)
-    assert (all_at_once(50, 7, rng) == expected).all()
-
-
 def test_cells_of_a_table_are_drawn_by_their_shares():
     counts = np.array([6, 0, 3, 1])
     drawn = multinomial_weights(20_000, counts, np.random.default_rng(1))
