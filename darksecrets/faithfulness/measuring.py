@@ -13,13 +13,7 @@ import torch
 from darksecrets.attention.extraction import batches_of
 from darksecrets.faithfulness.examples import Examples
 from darksecrets.faithfulness.gradients import Layer, run
-from darksecrets.faithfulness.tables import (
-    ATTENTION_GRADIENT,
-    COMPARED,
-    GRADIENT,
-    NORMS,
-    WEIGHTS,
-)
+from darksecrets.faithfulness.tables import ATTENTION_GRADIENT, COMPARED, GRADIENT, NORMS, WEIGHTS
 from darksecrets.models.devices import SEQUENCES, sequence_bytes
 from darksecrets.models.devices import batch_size as batch_size_on
 from darksecrets.run.columns import TOKEN_KINDS

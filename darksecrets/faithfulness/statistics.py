@@ -250,10 +250,7 @@ def _rows(
     numbers = np.arange(1, layers + 1)
     of_heads = (
         [*np.repeat(numbers, heads), *numbers, None],
-        [
-            *np.tile(np.arange(1, heads + 1), layers),
-            *[None] * (layers + 1),
-        ],
+        [*np.tile(np.arange(1, heads + 1), layers), *[None] * (layers + 1)],
     )
     layer, head = (pd.array(list(one) * len(kinds), dtype="Int64") for one in of_heads)
     named = np.repeat(list(kinds), len(of_heads[0]))

@@ -24,12 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def learned_gates(
-    found: Found,
-    labels: npt.NDArray[np.generic],
-    task: Task,
-    *,
-    resamples: int,
-    seed: int,
+    found: Found, labels: npt.NDArray[np.generic], task: Task, *, resamples: int, seed: int
 ) -> pd.DataFrame:
     """Score every set of heads, against all heads and against as many at random.
 

@@ -73,8 +73,7 @@ def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
         & flatness["task"].isin(flags.index[flags])
     ]
     chosen = chosen.assign(
-        low=chosen["ci_low"].fillna(chosen["value"]),
-        high=chosen["ci_high"].fillna(chosen["value"]),
+        low=chosen["ci_low"].fillna(chosen["value"]), high=chosen["ci_high"].fillna(chosen["value"])
     )
     key = ["task", "seed", "measure"]
     ours, theirs = (chosen[chosen["state"] == state].set_index(key) for state in STATES)

@@ -45,10 +45,7 @@ Costs = dict[str, tuple[Floats, Floats]]
 
 
 def change_and_cost(
-    results: Mapping[int, Reset],
-    maps: Mapping[int, Floats],
-    task: Task,
-    resampling: Resampling,
+    results: Mapping[int, Reset], maps: Mapping[int, Floats], task: Task, resampling: Resampling
 ) -> pd.DataFrame:
     """`CHANGE_AND_COST` of one task and state, without ``task`` and ``state``.
 

@@ -27,11 +27,7 @@ _LOOKS = {
     of.FINETUNED: kit.dot(kit.BASELINE, "o", 4.5, markeredgecolor="white", markeredgewidth=0.6),
     of.FROM_NORMAL: kit.dot(kit.PINK, "^", 4.5, markeredgecolor="white", markeredgewidth=0.6),
 }
-_NAMES = {
-    of.PRETRAINED: "pre-trained",
-    of.FINETUNED: "fine-tuned",
-    of.FROM_NORMAL: "random init.",
-}
+_NAMES = {of.PRETRAINED: "pre-trained", of.FINETUNED: "fine-tuned", of.FROM_NORMAL: "random init."}
 _IN_FULL = {**_NAMES, of.FROM_NORMAL: "fine-tuned from random initialization"}
 _LABELS: dict[str, dict[str, Any]] = {
     of.PRETRAINED: {"xytext": (3, 4), "ha": "right"},

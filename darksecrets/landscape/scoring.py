@@ -10,12 +10,7 @@ from darksecrets.ablation.statistics import Resampling
 from darksecrets.data.tasks import Task
 from darksecrets.landscape.joining import change_and_cost
 from darksecrets.landscape.results import Floats, Reset, require_alike
-from darksecrets.landscape.statistics import (
-    interpolation,
-    reset_heads,
-    reset_layers,
-    reset_means,
-)
+from darksecrets.landscape.statistics import interpolation, reset_heads, reset_layers, reset_means
 from darksecrets.run.tables import identify
 
 

@@ -105,10 +105,7 @@ class Flatness(Section):
         maximum=10_000,
     )
     ascent: int = setting(
-        5,
-        "Gradients for a sharpness, from each of three starts, at most.",
-        minimum=1,
-        maximum=1000,
+        5, "Gradients for a sharpness, from each of three starts, at most.", minimum=1, maximum=1000
     )
 
 

@@ -68,8 +68,7 @@ _KEPT = _with_ends(
     (0, float("inf")),
 )
 _LENGTH = _with_ends(
-    number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0),
-    (0, float("inf")),
+    number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0), (0, float("inf"))
 )
 _CORRELATION = (
     *_with_ends(

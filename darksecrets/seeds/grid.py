@@ -59,10 +59,7 @@ class Grid:
 
 
 def read(
-    task: Task,
-    inits: Sequence[int],
-    orders: Sequence[int],
-    files: Sequence[tuple[Path, Path]],
+    task: Task, inits: Sequence[int], orders: Sequence[int], files: Sequence[tuple[Path, Path]]
 ) -> Grid:
     """Read the predictions and learning curves of all fine-tunings.
 
