@@ -11,17 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from darksecrets.compression import tables
 from darksecrets.compression.settings import Settings
-from darksecrets.compression.tables import (
-    EIGHT_BITS,
-    EMBEDDINGS,
-    HEADS,
-    HEADS_AND_MLPS,
-    LAYERS,
-    RANDOM,
-    WEIGHTS,
-    WHOLE,
-)
 from darksecrets.models import shrinking
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import is_known
@@ -58,7 +49,7 @@ class Variant:
     @property
     def is_control(self) -> bool:
         """Whether it is the model that learned nothing."""
-        return self.method == RANDOM
+        return self.method == tables.RANDOM
 
     @property
     def slug(self) -> str:
@@ -88,14 +79,14 @@ def variants(
     """
     without = left_out(model, heads, mlps)
     every = [
-        Variant(WHOLE, 0, "", lambda _: None),
+        Variant(tables.WHOLE, 0, "", lambda _: None),
         *_heads(model, settings.heads, heads),
         *_heads_and_mlps(model, settings.heads_and_mlps, heads, mlps),
         *_weights(model, settings.weights),
         *_layers(model, settings.layers),
         *_embeddings(model, settings.rank),
-        Variant(EIGHT_BITS, 0, "", shrinking.to_eight_bits),
-        Variant(RANDOM, 0, "", partial(draw_from_normal, seed=random.seed, std=random.std)),
+        Variant(tables.EIGHT_BITS, 0, "", shrinking.to_eight_bits),
+        Variant(tables.RANDOM, 0, "", partial(draw_from_normal, seed=random.seed, std=random.std)),
     ]
     return [variant for variant in every if variant.method not in without]
 
@@ -108,14 +99,16 @@ def left_out(
     if not is_known(model):
         name = type(model).__name__
         why = f"{name} is no classifier of BERT, RoBERTa or ELECTRA"
-        found = dict.fromkeys((HEADS, HEADS_AND_MLPS, LAYERS), why)
+        found = dict.fromkeys((tables.HEADS, tables.HEADS_AND_MLPS, tables.LAYERS), why)
     elif heads is None:
         why = "the run does not order the heads of this task by importance"
-        found = dict.fromkeys((HEADS, HEADS_AND_MLPS), why)
+        found = dict.fromkeys((tables.HEADS, tables.HEADS_AND_MLPS), why)
     elif not mlps:
-        found = {HEADS_AND_MLPS: "the run does not order the MLPs of this task by importance"}
+        found = {
+            tables.HEADS_AND_MLPS: "the run does not order the MLPs of this task by importance"
+        }
     if shrinking.matrix_of_words(model) is None:
-        found[EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
+        found[tables.EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
     return found
 
 
@@ -129,7 +122,7 @@ def _heads(
     for share in shares:
         count = round(share * total)
         change = partial(remove_heads, heads=heads(count))
-        yield Variant(HEADS, share, f"{count} of {total} heads", change)
+        yield Variant(tables.HEADS, share, f"{count} of {total} heads", change)
 
 
 def _heads_and_mlps(
@@ -147,7 +140,7 @@ def _heads_and_mlps(
         of_heads, of_mlps = round(share * total), round(share * shape.layers)
         change = partial(_remove_both, heads=heads(of_heads), mlps=mlps[:of_mlps])
         detail = f"{of_heads} of {total} heads, {of_mlps} of {shape.layers} MLPs"
-        yield Variant(HEADS_AND_MLPS, share, detail, change)
+        yield Variant(tables.HEADS_AND_MLPS, share, detail, change)
 
 
 def _remove_both(model: PreTrainedModel, heads: Heads, mlps: Sequence[int]) -> None:
@@ -159,7 +152,7 @@ def _weights(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Varian
     total = sum(each.weight.numel() for each in shrinking.matrices(model))
     for share in shares:
         detail = f"{round(share * total):,} of {total:,} weights"
-        yield Variant(WEIGHTS, share, detail, partial(_zero_smallest, share=share))
+        yield Variant(tables.WEIGHTS, share, detail, partial(_zero_smallest, share=share))
 
 
 def _zero_smallest(model: PreTrainedModel, share: float) -> None:
@@ -172,7 +165,7 @@ def _layers(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant
     for share in shares:
         count = min(round(share * total), total - 1)
         change = partial(shrinking.drop_layers, count=count)
-        yield Variant(LAYERS, share, f"{count} of {total} layers", change)
+        yield Variant(tables.LAYERS, share, f"{count} of {total} layers", change)
 
 
 def _embeddings(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
@@ -183,4 +176,4 @@ def _embeddings(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Var
         most = min(matrix.num_embeddings, matrix.embedding_dim)
         rank = min(max(1, round(share * matrix.embedding_dim)), most)
         change = partial(shrinking.factorise_embeddings, rank=rank)
-        yield Variant(EMBEDDINGS, share, f"rank {rank} of {matrix.embedding_dim}", change)
+        yield Variant(tables.EMBEDDINGS, share, f"rank {rank} of {matrix.embedding_dim}", change)

@@ -9,16 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.faithfulness import tables
 from darksecrets.faithfulness.measuring import Measured
-from darksecrets.faithfulness.tables import (
-    ATTENTION_GRADIENTS,
-    COMPARED,
-    ERASURE,
-    FAITHFULNESS,
-    IMPORTANCE,
-    RANDOM_ORDER,
-    WEIGHTS,
-)
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.stats.kendall import least_significant
 from darksecrets.stats.paired import FEWEST, mean_of_known
@@ -129,7 +121,7 @@ def _gradients(measured: Measured, control: Floats, seed: int) -> pd.DataFrame:
         "examples": size.examples,
     }
     rows = _rows("kind", TOKEN_KINDS, shape, columns)
-    return _ordered(rows[rows["examples"] > 0], ATTENTION_GRADIENTS.names)
+    return _ordered(rows[rows["examples"] > 0], tables.ATTENTION_GRADIENTS.names)
 
 
 def agreements(
@@ -160,8 +152,8 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
         "shuffled_significant": _significant(measured.shuffled, least),
         "examples": tau.examples,
     }
-    rows = _rows("compared", tuple(COMPARED), measured.tau.shape[1:], columns)
-    return _ordered(rows, FAITHFULNESS.names)
+    rows = _rows("compared", tuple(tables.COMPARED), measured.tau.shape[1:], columns)
+    return _ordered(rows, tables.FAITHFULNESS.names)
 
 
 def _significant(tau: Floats, least: Floats) -> Floats:
@@ -180,20 +172,20 @@ def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
         seed: Seed of the bootstrap samples.
     """
     shares = {name: np.nan_to_num(values, nan=1.0) for name, values in found.items()}
-    names = [f"{RANDOM_ORDER} {draw}" for draw in range(1, draws + 1)]
+    names = [f"{tables.RANDOM_ORDER} {draw}" for draw in range(1, draws + 1)]
     random = np.mean([shares[name] for name in names], axis=0)
-    own = np.stack([shares[name] for name in IMPORTANCE], axis=1)  # [examples, importance]
+    own = np.stack([shares[name] for name in tables.IMPORTANCE], axis=1)  # [examples, importance]
     columns = {
-        "importance": IMPORTANCE,
+        "importance": tables.IMPORTANCE,
         **mean(own, seed).columns("erased", 0, 1),
-        "reversed": [shares[name + REVERSED].mean() for name in IMPORTANCE],
+        "reversed": [shares[name + REVERSED].mean() for name in tables.IMPORTANCE],
         "random": random.mean(),
         **mean(own - random[:, None], seed).columns("over_random", -1, 1),
-        **mean(own - shares[WEIGHTS][:, None], seed).columns("over_weights", -1, 1),
-        "flipped": [(~np.isnan(found[name])).mean() for name in IMPORTANCE],
+        **mean(own - shares[tables.WEIGHTS][:, None], seed).columns("over_weights", -1, 1),
+        "flipped": [(~np.isnan(found[name])).mean() for name in tables.IMPORTANCE],
         "examples": len(own),
     }
-    return _ordered(pd.DataFrame(columns), ERASURE.names)
+    return _ordered(pd.DataFrame(columns), tables.ERASURE.names)
 
 
 def orders(
@@ -207,13 +199,15 @@ def orders(
         seed: Seed of the random orders.
     """
     found: dict[str, list[Numbers]] = {}
-    for name in IMPORTANCE:
+    for name in tables.IMPORTANCE:
         most_first = [np.argsort(-one[name], kind="stable") for one in rankings]
         found[name] = most_first
         found[name + REVERSED] = [order[::-1].copy() for order in most_first]
     rng = np.random.default_rng(seed)
     for draw in range(1, draws + 1):
-        found[f"{RANDOM_ORDER} {draw}"] = [rng.permutation(len(one[WEIGHTS])) for one in rankings]
+        found[f"{tables.RANDOM_ORDER} {draw}"] = [
+            rng.permutation(len(one[tables.WEIGHTS])) for one in rankings
+        ]
     return found
 
 

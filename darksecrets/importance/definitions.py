@@ -13,15 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.ablation.disable import UNIFORM, ZERO
+from darksecrets.importance import tables
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.tables import (
-    ABSOLUTE,
-    ACCUMULATED,
-    EXACT,
-    INTEGRATED,
-    PER_TOKEN,
-    SIGNED,
-)
 from darksecrets.stats.resampling import bootstrap_weights
 
 Floats = npt.NDArray[np.float64]
@@ -52,16 +45,16 @@ def definitions(found: Gradients, seed: int) -> dict[tuple[str, str], Definition
         return np.concatenate([_accumulated(found.output, row, rng) for row in weights])
 
     made: dict[tuple[str, str], Definition] = {
-        (ZERO, ABSOLUTE): lambda weights: _means(np.abs(found.output), weights),
-        (ZERO, PER_TOKEN): per_token,
-        (ZERO, ACCUMULATED): accumulated,
-        (ZERO, SIGNED): lambda weights: -_means(found.output, weights),
-        (ZERO, INTEGRATED): lambda weights: -_means(found.integrated, weights),
-        (UNIFORM, ABSOLUTE): lambda weights: _means(np.abs(found.kept), weights),
-        (UNIFORM, SIGNED): lambda weights: -_means(found.kept, weights),
+        (ZERO, tables.ABSOLUTE): lambda weights: _means(np.abs(found.output), weights),
+        (ZERO, tables.PER_TOKEN): per_token,
+        (ZERO, tables.ACCUMULATED): accumulated,
+        (ZERO, tables.SIGNED): lambda weights: -_means(found.output, weights),
+        (ZERO, tables.INTEGRATED): lambda weights: -_means(found.integrated, weights),
+        (UNIFORM, tables.ABSOLUTE): lambda weights: _means(np.abs(found.kept), weights),
+        (UNIFORM, tables.SIGNED): lambda weights: -_means(found.kept, weights),
     }
     for mode in (ZERO, UNIFORM):
-        made[mode, EXACT] = partial(_means, found.exact[mode])
+        made[mode, tables.EXACT] = partial(_means, found.exact[mode])
     return made
 
 
@@ -73,13 +66,19 @@ def definitions_of_mlps(found: Gradients) -> dict[str, Definition]:
     """
     if found.mlp is None or found.mlp_exact is None:
         return {}
-    values = {ABSOLUTE: np.abs(found.mlp), SIGNED: -found.mlp, EXACT: found.mlp_exact}
+    values = {
+        tables.ABSOLUTE: np.abs(found.mlp),
+        tables.SIGNED: -found.mlp,
+        tables.EXACT: found.mlp_exact,
+    }
     return {name: partial(_means, of_examples) for name, of_examples in values.items()}
 
 
 def estimates(found: Gradients, definition: Definition, name: str) -> Floats:
     """[layers, heads] a definition on all examples; `ACCUMULATED` is a mean over orders."""
-    every = np.ones((ORDERS if name == ACCUMULATED else 1, examples_of(found, name)), np.int64)
+    every = np.ones(
+        (ORDERS if name == tables.ACCUMULATED else 1, examples_of(found, name)), np.int64
+    )
     return np.asarray(definition(every).mean(axis=0))
 
 
@@ -96,7 +95,7 @@ def drawn(found: Gradients, definition: Definition, name: str, resamples: int, s
 
 def examples_of(found: Gradients, name: str) -> int:
     """Of how many examples a definition is."""
-    return len(found.integrated if name == INTEGRATED else found.output)
+    return len(found.integrated if name == tables.INTEGRATED else found.output)
 
 
 def orders(found: Gradients, seed: int) -> Floats:

@@ -21,18 +21,11 @@ import transformers
 
 from darksecrets.ablation.joint import Order
 from darksecrets.ablation.tables import RANDOM
+from darksecrets.importance import tables as t
 from darksecrets.importance.hard_concrete import open_probability, settled
 from darksecrets.importance.learning import Start, Trained, train_on
 from darksecrets.importance.pruning import ascending
 from darksecrets.importance.settings import LearnedGates
-from darksecrets.importance.tables import (
-    ABSOLUTE,
-    FINE_TUNED,
-    HEAD_GATES,
-    LEARNED,
-    MODE,
-    TRAINED_ON,
-)
 from darksecrets.importance.without import logits_without
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
@@ -116,7 +109,7 @@ def learn(start: Start, controls: Controls, folder: Path) -> Found:
         for each in _trained_on(start, penalty, trained, chosen[penalty], controls, folder)
     ]
     intact, of_fine_tuned = _fine_tuned(start, chosen)
-    intacts = {FINE_TUNED: intact, TRAINED_ON: control.logits}
+    intacts = {t.FINE_TUNED: intact, t.TRAINED_ON: control.logits}
     return Found(intacts, [*kept, *of_fine_tuned], _gates(learned))
 
 
@@ -139,11 +132,11 @@ def _chosen(trained: Trained, controls: Controls, rng: np.random.Generator) -> l
     """Sets of removed heads of one size: by the gates, by the absolute gradient, at random."""
     closed = settled(torch.from_numpy(trained.log_a)).numpy() == 0
     mine = [(layer + 1, head + 1) for layer, head in np.argwhere(closed).tolist()]
-    rows = controls.importance[controls.importance["mode"] == MODE]
-    ordered = ascending(rows, ABSOLUTE, rng)
+    rows = controls.importance[controls.importance["mode"] == t.MODE]
+    ordered = ascending(rows, t.ABSOLUTE, rng)
     draws = range(controls.settings.draws)
     drawn = [[ordered[n] for n in rng.permutation(len(ordered))] for _ in draws]
-    named = [(LEARNED, mine), (ABSOLUTE, ordered), *((RANDOM, places) for places in drawn)]
+    named = [(t.LEARNED, mine), (t.ABSOLUTE, ordered), *((RANDOM, places) for places in drawn)]
     return [Order(name, None, tuple(places[: len(mine)])) for name, places in named]
 
 
@@ -157,13 +150,13 @@ def _trained_on(
 ) -> Iterator[Kept]:
     """Sets of heads that were trained on: with the gates, and without the heads of the others."""
     left = trained.log_a.size - len(chosen[0].heads)
-    yield Kept(penalty, LEARNED, TRAINED_ON, left, trained.logits)
+    yield Kept(penalty, t.LEARNED, t.TRAINED_ON, left, trained.logits)
     count = controls.settings.trained
     others = chosen[1 : 2 + count] if count else []
     for number, order in enumerate(others):
         file = folder / f"penalty-{penalty:g}-{number}.npz"
         logits = train_on(start, file, removed=order.first(len(order.heads))).logits
-        yield Kept(penalty, order.name, TRAINED_ON, left, logits)
+        yield Kept(penalty, order.name, t.TRAINED_ON, left, logits)
 
 
 def _fine_tuned(start: Start, chosen: Mapping[float, Sequence[Order]]) -> tuple[Logits, list[Kept]]:
@@ -175,7 +168,7 @@ def _fine_tuned(start: Start, chosen: Mapping[float, Sequence[Order]]) -> tuple[
     split, total = start.validation, shape_of(model).total
     logits = logits_without(model, split, range(len(split)), removed)
     return logits[0], [
-        Kept(penalty, order.name, FINE_TUNED, total - len(order.heads), of_set)
+        Kept(penalty, order.name, t.FINE_TUNED, total - len(order.heads), of_set)
         for (penalty, order), of_set in zip(every, logits[1:], strict=True)
     ]
 
@@ -190,4 +183,4 @@ def _gates(learned: Mapping[float, Trained]) -> pd.DataFrame:
         columns |= {"open_probability": open_probability(log_a).numpy().ravel()}
         tables.append(pd.DataFrame(columns).assign(penalty=penalty))
     found = pd.concat(tables, ignore_index=True)
-    return found[[name for name in HEAD_GATES.names if name in found]]
+    return found[[name for name in t.HEAD_GATES.names if name in found]]

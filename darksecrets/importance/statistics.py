@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.disable import ZERO
+from darksecrets.importance import tables as t
 from darksecrets.importance.definitions import (
     Definition,
     definitions,
@@ -20,20 +21,6 @@ from darksecrets.importance.definitions import (
     orders,
 )
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.tables import (
-    ACCUMULATED,
-    EXACT,
-    HEAD_IMPORTANCE,
-    HEADS,
-    IMPORTANCE_AGREEMENT,
-    INTEGRATED,
-    LOSS,
-    MLP_IMPORTANCE,
-    MLPS,
-    ORDER,
-    SCORE,
-    SIGNED,
-)
 from darksecrets.stats.ranks import Draws, agreement, rank_correlations
 from darksecrets.stats.resampling import interval, widened
 
@@ -56,7 +43,7 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
             {column: np.ravel(flat) for column, flat in {**columns, **ends}.items()}
         )
         tables.append(table.assign(mode=mode, definition=name, examples=examples_of(found, name)))
-    return _ordered(pd.concat(tables, ignore_index=True), HEAD_IMPORTANCE.names)
+    return _ordered(pd.concat(tables, ignore_index=True), t.HEAD_IMPORTANCE.names)
 
 
 def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Floats:
@@ -64,19 +51,19 @@ def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Flo
     percentiles = interval(drawn(found, definition, name, RESAMPLES, seed))
     values = estimates(found, definition, name)
     ends = widened(percentiles, values, np.array(examples_of(found, name)))
-    return ends if name in (SIGNED, INTEGRATED, EXACT) else np.maximum(ends, 0)
+    return ends if name in (t.SIGNED, t.INTEGRATED, t.EXACT) else np.maximum(ends, 0)
 
 
 def mlp_importance(found: Gradients, seed: int) -> pd.DataFrame:
     """`MLP_IMPORTANCE` without the columns of the model; no rows if there is nothing of MLPs."""
-    tables = [pd.DataFrame(columns=[*MLP_IMPORTANCE.names[3:]])]
+    tables = [pd.DataFrame(columns=[*t.MLP_IMPORTANCE.names[3:]])]
     for name, definition in definitions_of_mlps(found).items():
         values = estimates(found, definition, name)[:, 0]
         low, high = _ends(found, definition, name, seed)[..., 0]
         columns = {"layer": np.arange(1, len(values) + 1), "importance": values}
         table = pd.DataFrame(columns | {"ci_low": low, "ci_high": high})
         tables.append(table.assign(definition=name, examples=examples_of(found, name)))
-    return _ordered(pd.concat(tables[1:] or tables, ignore_index=True), MLP_IMPORTANCE.names)
+    return _ordered(pd.concat(tables[1:] or tables, ignore_index=True), t.MLP_IMPORTANCE.names)
 
 
 def importance_agreement(
@@ -103,21 +90,21 @@ def importance_agreement(
     of_heads = Draws(layers, RESAMPLES, draws["permutations"], draws["seed"])
     rows = []
     for (of_mode, name), values in by_name.items():
-        about = {"part": HEADS, "mode": of_mode, "definition": name, "parts": len(layers)}
-        if name != EXACT:
-            reference = by_name[of_mode, EXACT]
+        about = {"part": t.HEADS, "mode": of_mode, "definition": name, "parts": len(layers)}
+        if name != t.EXACT:
+            reference = by_name[of_mode, t.EXACT]
             rows.append(
-                {**about, "reference": LOSS, **agreement(values, reference, of_heads).columns}
+                {**about, "reference": t.LOSS, **agreement(values, reference, of_heads).columns}
             )
         if of_mode == mode:
             rows.append(
-                {**about, "reference": SCORE, **agreement(values, scores, of_heads).columns}
+                {**about, "reference": t.SCORE, **agreement(values, scores, of_heads).columns}
             )
     again = orders(found, draws["seed"]).reshape(-1, len(layers))
-    about = {"part": HEADS, "mode": ZERO, "definition": ACCUMULATED, "parts": len(layers)}
-    rows.append({**about, "reference": ORDER, **agreement(again, None, of_heads).columns})
+    about = {"part": t.HEADS, "mode": ZERO, "definition": t.ACCUMULATED, "parts": len(layers)}
+    rows.append({**about, "reference": t.ORDER, **agreement(again, None, of_heads).columns})
     rows += _agreement_of_mlps(found, draws)
-    return _ordered(pd.DataFrame(rows), IMPORTANCE_AGREEMENT.names)
+    return _ordered(pd.DataFrame(rows), t.IMPORTANCE_AGREEMENT.names)
 
 
 def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -126,16 +113,16 @@ def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[
     values = {name: estimates(found, each, name).T for name, each in made.items()}
     resampled = {name: drawn(found, each, name, RESAMPLES, seed) for name, each in made.items()}
     rows: list[dict[str, Any]] = []
-    for name in (name for name in made if name != EXACT):
+    for name in (name for name in made if name != t.EXACT):
         count = values[name].shape[1]
         of_mlps = Draws(np.zeros(count, np.int64), 1, draws["permutations"], seed)
-        columns = agreement(values[name], values[EXACT], of_mlps).columns
-        ends = interval(rank_correlations(resampled[name][..., 0], resampled[EXACT][..., 0]))
+        columns = agreement(values[name], values[t.EXACT], of_mlps).columns
+        ends = interval(rank_correlations(resampled[name][..., 0], resampled[t.EXACT][..., 0]))
         low, high = ends if count > 1 else (np.nan, np.nan)
         # Each layer has one MLP: permuting them within layers would change nothing.
         columns |= {"ci_low": low, "ci_high": high, "p_within_layers": np.nan}
-        about = {"part": MLPS, "mode": ZERO, "definition": name, "parts": count}
-        rows.append({**about, "reference": LOSS, **columns})
+        about = {"part": t.MLPS, "mode": ZERO, "definition": name, "parts": count}
+        rows.append({**about, "reference": t.LOSS, **columns})
     return rows
 
 

@@ -18,19 +18,9 @@ import pandas as pd
 from darksecrets.ablation.statistics import Resampling
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
+from darksecrets.landscape import tables
 from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
 from darksecrets.landscape.statistics import RESAMPLES
-from darksecrets.landscape.tables import (
-    CHANGE_AND_COST,
-    COSTS,
-    HEADS,
-    LAYER,
-    LAYERS,
-    LOSS,
-    MAPS,
-    RESET,
-    WEIGHTS,
-)
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, paired_agreement, rank_correlations
@@ -62,13 +52,13 @@ def change_and_cost(
     rows, on_scale = [], []
     for scope, change, changes, costs, layers in _comparisons(results, maps, task, resampling):
         draws = Draws(layers, 0, resampling.permutations, resampling.seed)
-        for cost in COSTS:
+        for cost in tables.COSTS:
             if cost in costs:
                 about = {"scope": scope, "change": change, "cost": cost, "seeds": len(results)}
-                found = _compared(changes, costs[cost][0], draws, within=scope == HEADS)
+                found = _compared(changes, costs[cost][0], draws, within=scope == tables.HEADS)
                 rows.append({**about, "units": len(layers), **found})
                 on_scale.append(on_fishers_scale(changes, *costs[cost], layers))
-    names = [name for name in CHANGE_AND_COST.names if name not in ("task", "state")]
+    names = [name for name in tables.CHANGE_AND_COST.names if name not in ("task", "state")]
     table = pd.DataFrame(rows)
     ends = np.empty((len(table), 2))
     for _, same in table.groupby("scope"):
@@ -87,24 +77,26 @@ def _comparisons(
 ) -> Iterator[tuple[str, str, Floats, Costs, Any]]:
     """Scope, change, [seeds, units] changes, costs, and [units] layers."""
     every = list(results.values())
-    for scope in (HEADS, LAYERS):
+    for scope in (tables.HEADS, tables.LAYERS):
         outputs = [_reset(result, scope) for result in every]
         if not outputs[0].size:
             continue
         count = len(outputs[0])
         layers = np.arange(count) // (count // every[0].layers)
         costs = _costs(every, outputs, task, resampling)
-        changes = {WEIGHTS: [_weights(result, scope) for result in every]}
+        changes = {tables.WEIGHTS: [_weights(result, scope) for result in every]}
         if maps:
             of_heads = [maps[seed] for seed in results]
-            changes[MAPS] = [of.ravel() if scope == HEADS else of.mean(axis=1) for of in of_heads]
+            changes[tables.MAPS] = [
+                of.ravel() if scope == tables.HEADS else of.mean(axis=1) for of in of_heads
+            ]
         for change, values in changes.items():
             yield scope, change, np.stack(values), costs, layers
 
 
 def _reset(result: Reset, scope: str) -> Logits:
     """[units, examples, outputs] with each head, or layer, reset alone."""
-    if scope == HEADS:
+    if scope == tables.HEADS:
         return result.heads.reshape(-1, *result.finetuned.shape)
     found: Logits = result.swapped[_alone(result)]
     return found
@@ -112,7 +104,7 @@ def _reset(result: Reset, scope: str) -> Logits:
 
 def _weights(result: Reset, scope: str) -> Floats:
     """[units] how far their weights have moved."""
-    if scope == HEADS:
+    if scope == tables.HEADS:
         return result.head_changes.ravel()
     changes: Floats = result.swaps["weight_change"].to_numpy(dtype=np.float64)[_alone(result)]
     return changes
@@ -120,7 +112,7 @@ def _weights(result: Reset, scope: str) -> Floats:
 
 def _alone(result: Reset) -> Any:  # noqa: ANN401 - an index array
     swaps = result.swaps
-    return np.flatnonzero((swaps["direction"] == RESET) & (swaps["kind"] == LAYER))
+    return np.flatnonzero((swaps["direction"] == tables.RESET) & (swaps["kind"] == tables.LAYER))
 
 
 def _costs(
@@ -146,7 +138,7 @@ def _of_seed(
     metric = METRICS[task.metrics[0]]
     scores = np.array([metric.plain(one, result.labels) for one in predicted])
     score = metric.weighted(predicted, result.labels)
-    sums = {LOSS: of_loss[1:] - of_loss[0]}
+    sums = {tables.LOSS: of_loss[1:] - of_loss[0]}
     if not task.is_regression:
         sums["flips"] = (predicted[1:] != predicted[0]).astype(np.float64)
     drawn: dict[str, list[Floats]] = {name: [] for name in (*sums, "score")}

@@ -17,23 +17,10 @@ from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, bootstrap, effects
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
+from darksecrets.landscape import tables as t
 from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
 from darksecrets.landscape.swaps import interpolations
-from darksecrets.landscape.tables import (
-    INTERPOLATION,
-    LAYER,
-    LOSS,
-    RESET,
-    RESET_HEADS,
-    RESET_LAYERS,
-    RESET_MEANS,
-    SPLITS,
-    TRANSFERRED,
-    UP_TO,
-    VALIDATION,
-)
-from darksecrets.run.columns import HEAD, MODEL
-from darksecrets.run.columns import LAYER as LAYER_COLUMN
+from darksecrets.run.columns import HEAD, LAYER, MODEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.resampling import feasible, interval, resampled_means, widened
 from darksecrets.stats.seeds import mean_over_seeds
@@ -54,22 +41,22 @@ def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFr
         InputError: See `darksecrets.ablation.scores.require_usable`.
     """
     tables = []
-    for direction in (RESET, TRANSFERRED):
+    for direction in (t.RESET, t.TRANSFERRED):
         chosen = (result.swaps["direction"] == direction).to_numpy()
         group = _compared(result, direction, np.flatnonzero(chosen))
         tables.append(_effects(group, result.swaps[chosen], task, resampling))
     table = pd.concat(tables, ignore_index=True)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in RESET_LAYERS.names if name not in _IDENTITY]]
+    return table[[name for name in t.RESET_LAYERS.names if name not in _IDENTITY]]
 
 
 def reset_heads(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
     """`RESET_HEADS` of one model, likewise; no rows if no head was reset."""
-    columns = [name for name in RESET_HEADS.names if name not in _IDENTITY]
+    columns = [name for name in t.RESET_HEADS.names if name not in _IDENTITY]
     if not result.heads.size:
         return pd.DataFrame(columns=columns)
     layers, heads = (places.ravel() + 1 for places in np.indices(result.heads.shape[:2]))
-    about = {LAYER_COLUMN.name: layers, HEAD.name: heads}
+    about = {LAYER.name: layers, HEAD.name: heads}
     swaps = pd.DataFrame({**about, "weight_change": result.head_changes.ravel()})
     flat = result.heads.reshape(-1, *result.finetuned.shape)
     group = np.concatenate([result.finetuned[None], flat])
@@ -84,11 +71,11 @@ def _compared(result: Reset, direction: str, rows: npt.NDArray[np.int64]) -> tup
 
 def _intact(result: Reset, direction: str) -> Logits:
     """[examples, outputs] of the model that weights are put into."""
-    if direction == RESET:
+    if direction == t.RESET:
         return result.finetuned
     swaps = result.swaps
-    whole = (swaps["kind"] == UP_TO) & (swaps["last_layer"] == result.layers)
-    (place,) = np.flatnonzero(whole & (swaps["direction"] == RESET))
+    whole = (swaps["kind"] == t.UP_TO) & (swaps["last_layer"] == result.layers)
+    (place,) = np.flatnonzero(whole & (swaps["direction"] == t.RESET))
     found: Logits = result.swapped[place]
     return found
 
@@ -173,7 +160,7 @@ def reset_means(
         )
     table = pd.concat(parts, ignore_index=True)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in RESET_MEANS.names if name not in ("task", "state")]]
+    return table[[name for name in t.RESET_MEANS.names if name not in ("task", "state")]]
 
 
 def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `stats.seeds.Means`
@@ -191,16 +178,16 @@ def interpolation(results: Mapping[int, Reset], task: Task, resampling: Resampli
     """
     first = next(iter(results.values()))
     tables = []
-    for split in SPLITS:
+    for split in t.SPLITS:
         for number, (part, layer) in enumerate(interpolations(first.layers)):
             curves = [(r.curves(split)[0][number], r.curves(split)[1]) for r in results.values()]
-            for quantity in (LOSS, *(task.metrics if split == VALIDATION else ())):
+            for quantity in (t.LOSS, *(task.metrics if split == t.VALIDATION else ())):
                 found = [_curve(*curve, quantity, task, resampling) for curve in curves]
                 rows = _of_curves(*map(np.stack, zip(*found, strict=True)))
                 rows = rows.assign(part=part, split=split, quantity=quantity, alpha=first.points)
-                tables.append(rows.assign(layer=layer if part == LAYER else None))
+                tables.append(rows.assign(layer=layer if part == t.LAYER else None))
     table = pd.concat(tables, ignore_index=True).assign(seeds=len(results))
-    return table[[name for name in INTERPOLATION.names if name not in ("task", "state")]]
+    return table[[name for name in t.INTERPOLATION.names if name not in ("task", "state")]]
 
 
 def _curve(
@@ -208,7 +195,7 @@ def _curve(
 ) -> tuple[Floats, Floats]:
     """[points] values of a curve, and the same on resamples, [resamples, points]."""
     resamples = min(RESAMPLES, resampling.bootstrap)
-    if quantity == LOSS:
+    if quantity == t.LOSS:
         found = losses(task, outputs, labels)
         return found.mean(axis=1), resampled_means(found.T, resamples, _rng(resampling))
     predicted, metric = predictions(task, outputs), METRICS[quantity]

@@ -11,13 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.landscape.surface_tables import (
-    CORNERS,
-    LOSS_SURFACES,
-    PATH,
-    PLANES,
-    SURFACE_POINTS,
-)
+from darksecrets.landscape import surface_tables as of
 from darksecrets.landscape.tables import SPLITS
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.files import atomic
@@ -93,7 +87,7 @@ class Surface:
         """Write an ``.npz`` file, complete or not at all."""
         arrays: dict[str, npt.NDArray[np.generic]] = {
             "splits": np.array(SPLITS),
-            "corners": np.array(CORNERS),
+            "corners": np.array(of.CORNERS),
             "checked": self.checked,
         }
         for name, part in self._parts():
@@ -108,7 +102,7 @@ class Surface:
         Raises:
             InputError: The file is missing or damaged.
         """
-        fields = {name: list(Grid.__dataclass_fields__) for name in PLANES}
+        fields = {name: list(Grid.__dataclass_fields__) for name in of.PLANES}
         fields |= {name: list(Points.__dataclass_fields__) for name in ("corner", "path")}
         names = [f"{name}_{key}" for name, keys in fields.items() for key in keys]
         arrays = read_arrays(file, "checked", *names)
@@ -116,7 +110,7 @@ class Surface:
             name: {key: arrays[f"{name}_{key}"] for key in keys} for name, keys in fields.items()
         }
         return cls(
-            {name: Grid(**parts[name]) for name in PLANES},
+            {name: Grid(**parts[name]) for name in of.PLANES},
             Points(**parts["corner"]),
             Points(**parts["path"]),
             arrays["checked"],
@@ -135,14 +129,14 @@ def tables(surface: Surface, task: str, seed: int) -> dict[str, pd.DataFrame]:
     )
     points = pd.concat(
         [
-            *(_points(name, surface.corners, [place]) for place, name in enumerate(CORNERS)),
-            _points(PATH, surface.path, range(len(surface.path.steps))),
+            *(_points(name, surface.corners, [place]) for place, name in enumerate(of.CORNERS)),
+            _points(of.PATH, surface.path, range(len(surface.path.steps))),
         ],
         ignore_index=True,
     )
     return {
         declared.name: rows.assign(task=task, seed=seed)[list(declared.names)]
-        for declared, rows in ((LOSS_SURFACES, losses), (SURFACE_POINTS, points))
+        for declared, rows in ((of.LOSS_SURFACES, losses), (of.SURFACE_POINTS, points))
     }
 
 

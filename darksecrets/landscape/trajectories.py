@@ -15,18 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.landscape import trajectory_tables
 from darksecrets.landscape.followed import STATISTICS, Floats, Followed, require_alike
-from darksecrets.landscape.trajectory_tables import (
-    EARLIER,
-    HALFWAY_ORDER,
-    HEAD_HALFWAY,
-    HEAD_TRAJECTORIES,
-    LATER,
-    LAYER_HALFWAY,
-    NO_ORDER,
-    TABLES,
-    pattern_column,
-)
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.run.tables import identify
 from darksecrets.stats import LEVEL
@@ -61,27 +51,29 @@ def compare(models: Models, seed: int) -> dict[str, pd.DataFrame]:
     Raises:
         InputError: Seeds were followed at different steps or on different examples.
     """
-    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in TABLES}
+    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in trajectory_tables.TABLES}
     for (task, state), results in models.items():
         require_alike(results, f"{task}/{state}")
         ways = {number: Way.of(result, seed) for number, result in results.items()}
         for number, result in results.items():
             model = (task, f"{state}/seed-{number}")
             rows = {
-                HEAD_TRAJECTORIES: head_trajectories(result, seed),
-                HEAD_HALFWAY: head_halfway(ways[number]),
+                trajectory_tables.HEAD_TRAJECTORIES: head_trajectories(result, seed),
+                trajectory_tables.HEAD_HALFWAY: head_halfway(ways[number]),
             }
             for table, part in rows.items():
                 parts[table.name].append(identify(part, *model))
         layers = [way.of_layers() for way in ways.values()]
         for table, part in (
-            (LAYER_HALFWAY, layer_halfway(layers)),
-            (HALFWAY_ORDER, halfway_order(layers, seed)),
+            (trajectory_tables.LAYER_HALFWAY, layer_halfway(layers)),
+            (trajectory_tables.HALFWAY_ORDER, halfway_order(layers, seed)),
         ):
             parts[table.name].append(part.assign(task=task, state=state))
     found = {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()}
-    found[HALFWAY_ORDER.name] = with_verdicts(found[HALFWAY_ORDER.name])
-    return {table.name: found[table.name][list(table.names)] for table in TABLES}
+    found[trajectory_tables.HALFWAY_ORDER.name] = with_verdicts(
+        found[trajectory_tables.HALFWAY_ORDER.name]
+    )
+    return {table.name: found[table.name][list(table.names)] for table in trajectory_tables.TABLES}
 
 
 def with_verdicts(order: pd.DataFrame) -> pd.DataFrame:
@@ -94,7 +86,12 @@ def with_verdicts(order: pd.DataFrame) -> pd.DataFrame:
     highs = order[["spearman_high", "ci_high"]].to_numpy(float)
     found = (q <= LEVEL).to_numpy()
     cases = [found & (lows > 0).all(axis=1), found & (highs < 0).all(axis=1)]
-    return order.assign(q_value=q, verdict=np.select(cases, [LATER, EARLIER], NO_ORDER))
+    return order.assign(
+        q_value=q,
+        verdict=np.select(
+            cases, [trajectory_tables.LATER, trajectory_tables.EARLIER], trajectory_tables.NO_ORDER
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -219,7 +216,7 @@ def head_trajectories(result: Followed, seed: int) -> pd.DataFrame:
         name: result.values[:, number].mean(axis=1) for number, name in enumerate(STATISTICS)
     }
     columns |= {
-        pattern_column(name): _share(result.patterns == number)
+        trajectory_tables.pattern_column(name): _share(result.patterns == number)
         for number, name in enumerate(PATTERNS)
     }
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()})

@@ -9,15 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.data.metrics import PERCENT
+from darksecrets.seeds import tables as t
 from darksecrets.seeds.grid import Grid
 from darksecrets.seeds.stopping import predictive, stop
-from darksecrets.seeds.tables import (
-    COMPONENTS,
-    EARLY_STOPPING,
-    EXPECTED_MAXIMUM,
-    SEED_GRID,
-    SEED_VARIANCE,
-)
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.maxima import expected_maximum, expected_of_chosen
@@ -41,10 +35,10 @@ def tables(grid: Grid, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
     """
     rng = np.random.default_rng([seed, *grid.task.name.encode()])
     found = {
-        SEED_GRID: _grid(grid),
-        SEED_VARIANCE: _corrected(_variance(grid)),
-        EXPECTED_MAXIMUM: _maximum(grid, resamples, rng),
-        EARLY_STOPPING: _corrected(_stopping(grid, rng)),
+        t.SEED_GRID: _grid(grid),
+        t.SEED_VARIANCE: _corrected(_variance(grid)),
+        t.EXPECTED_MAXIMUM: _maximum(grid, resamples, rng),
+        t.EARLY_STOPPING: _corrected(_stopping(grid, rng)),
     }
     return {
         table.name: rows.assign(task=grid.task.name)[list(table.names)]
@@ -81,7 +75,7 @@ def _variance(grid: Grid) -> pd.DataFrame:
                 "share": max(0.0, each.variance) / total if total else math.nan,
                 **{"p_value": each.p, "runs": math.prod(grid.shape)},
             }
-            for name, each in zip(COMPONENTS, found, strict=True)
+            for name, each in zip(t.COMPONENTS, found, strict=True)
         ]
     return pd.DataFrame(rows)
 
@@ -169,7 +163,7 @@ def _stopping(grid: Grid, rng: np.random.Generator) -> pd.DataFrame:
                     "runs": final.size,
                 }
             )
-    return pd.DataFrame(rows, columns=[n for n in EARLY_STOPPING.names if n != "q_value"])
+    return pd.DataFrame(rows, columns=[n for n in t.EARLY_STOPPING.names if n != "q_value"])
 
 
 def _corrected(rows: pd.DataFrame) -> pd.DataFrame:

@@ -18,12 +18,7 @@ from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, agreement
 from darksecrets.stats.resampling import feasible, widened
 from darksecrets.stats.seeds import critical_value
-from darksecrets.subnetworks.tables import (
-    GOOD,
-    SUBNETWORK_AGREEMENT,
-    SUBNETWORK_OVERLAP,
-    SURVIVING_HEADS,
-)
+from darksecrets.subnetworks import tables as t
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -42,7 +37,7 @@ def good_masks(table: pd.DataFrame, part: str) -> dict[str, Flags]:
     Returns:
         By task, [seeds, parts], in the order of layers and heads.
     """
-    rows = table[(table["subnetwork"] == GOOD) & (table["part"] == part)]
+    rows = table[(table["subnetwork"] == t.GOOD) & (table["part"] == part)]
     rows = rows.sort_values(["seed", "layer", "head"])
     found = {}
     for task, of_task in rows.groupby("task", sort=False):
@@ -67,7 +62,7 @@ def subnetwork_agreement(table: pd.DataFrame, seed: int) -> pd.DataFrame:
         for part in PARTS
         for task, masks in good_masks(table, part).items()
     ]
-    return pd.DataFrame(rows)[list(SUBNETWORK_AGREEMENT.names)]
+    return pd.DataFrame(rows)[list(t.SUBNETWORK_AGREEMENT.names)]
 
 
 def _kappa(masks: Flags, seed: int) -> dict[str, float]:
@@ -121,11 +116,11 @@ def subnetwork_overlap(table: pd.DataFrame, permutations: int, seed: int) -> pd.
             row = _shared(masks[pair[0]], None if pair[0] == pair[1] else masks[pair[1]], draws)
             about = dict(zip(("task", "other_task"), pair, strict=True))
             found += [{**about, "part": part, **row}] if row["pairs"] else []
-    columns = [name for name in SUBNETWORK_OVERLAP.names if name != "q_value"]
+    columns = [name for name in t.SUBNETWORK_OVERLAP.names if name != "q_value"]
     overlap = pd.DataFrame(found, columns=columns)
     overlap.loc[overlap["part"] != HEADS, "p_within_layers"] = np.nan
     q_values = overlap.groupby("part")["p_value"].transform(_corrected)
-    return overlap.assign(q_value=q_values)[list(SUBNETWORK_OVERLAP.names)]
+    return overlap.assign(q_value=q_values)[list(t.SUBNETWORK_OVERLAP.names)]
 
 
 def _corrected(p_values: pd.Series) -> pd.Series:
@@ -178,7 +173,7 @@ def surviving_heads(
     Returns:
         `SURVIVING_HEADS`.
     """
-    return correlated(_survival(table), SURVIVING_HEADS, shown, tables, metrics, draws)
+    return correlated(_survival(table), t.SURVIVING_HEADS, shown, tables, metrics, draws)
 
 
 def _survival(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], Floats]]:
