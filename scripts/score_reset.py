@@ -12,7 +12,7 @@ def main(job: Job) -> None:
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.tables import COSINE
     from darksecrets.landscape.results import Reset
-    from darksecrets.landscape.scoring import changes_of_maps, score
+    from darksecrets.landscape.statistics import changes_of_maps, score
     from darksecrets.landscape.tables import TABLES
 
     params, parts = job.params, []

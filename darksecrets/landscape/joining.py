@@ -20,13 +20,14 @@ from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.landscape import tables
 from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
-from darksecrets.landscape.statistics import RESAMPLES
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, paired_agreement, rank_correlations
 from darksecrets.stats.resampling import bootstrap_weights
 from darksecrets.stats.seeds import critical_value
 
+RESAMPLES = 1000
+"""Bootstrap samples of losses, and of everything over seeds."""
 _FEWEST = 4
 """Units, with fewer of which a correlation has no interval."""
 

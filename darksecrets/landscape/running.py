@@ -87,24 +87,8 @@ def run(
     wanted = [mixture.simplified(mix) for mix in mixes]
     changed = [head for head in heads if mixture.change_of_head(*head)]
     different = list(dict.fromkeys([fine_tuned, *wanted]))
-    found = _run(mixture, split, (different, changed), description)
-    if predicted:
-        with torch.inference_mode():
-            decide_ties(Loop(mixture, split, different, changed), found.copy(), found)
-    of_heads = {head: number for number, head in enumerate(changed, start=len(different))}
-    places = [different.index(mix) for mix in wanted]
-    return found[[*places, *(of_heads.get(head, 0) for head in heads)]]
-
-
-def _run(
-    mixture: Mixture,
-    split: EncodedSplit,
-    wanted: tuple[Sequence[Mix], Sequence[Head]],
-    description: str,
-) -> Logits:
-    """[mixes and heads, examples, outputs] of different mixes and heads."""
-    backend = (Shared if is_known(mixture.end) else Loop)(mixture, split, *wanted)
-    shape = (sum(map(len, wanted)), len(split), _outputs(mixture))
+    backend = (Shared if is_known(mixture.end) else Loop)(mixture, split, different, changed)
+    shape = (len(different) + len(changed), len(split), _outputs(mixture))
     found = np.empty(shape, dtype=np.float32)
     steps = progress(description, len(split), "examples")
     with torch.inference_mode(), steps as advance:
@@ -117,7 +101,12 @@ def _run(
             f"{type(mixture.end).__name__}: found outputs that are not finite numbers with layers "
             "exchanged. A model has diverged, or its weights are damaged. Train again."
         )
-    return found
+    if predicted:
+        with torch.inference_mode():
+            decide_ties(Loop(mixture, split, different, changed), found.copy(), found)
+    of_heads = {head: number for number, head in enumerate(changed, start=len(different))}
+    places = [different.index(mix) for mix in wanted]
+    return found[[*places, *(of_heads.get(head, 0) for head in heads)]]
 
 
 class Loop:
@@ -141,7 +130,11 @@ class Loop:
 
     def logits(self, number: int, rows: Sequence[int]) -> torch.Tensor:
         """[rows, outputs] of a padded batch under one mix, or with one head reset."""
-        self._prepare(number)
+        if number < len(self.mixes):
+            self.mixture.apply(self.mixes[number])
+        else:
+            self.mixture.apply(whole(self.mixture.layers, END))
+            self.mixture.reset_head(*self.heads[number - len(self.mixes)])
         model = self.mixture.model
         batch = {name: t.to(model.device) for name, t in self.split.batch(list(rows)).items()}
         del batch["labels"]
@@ -153,25 +146,9 @@ class Loop:
         array: Logits = self.logits(number, rows).float().cpu().numpy()
         return array
 
-    def _prepare(self, number: int) -> None:
-        if number < len(self.mixes):
-            self.mixture.apply(self.mixes[number])
-        else:
-            self.mixture.apply(whole(self.mixture.layers, END))
-            self.mixture.reset_head(*self.heads[number - len(self.mixes)])
 
-
-@dataclass(frozen=True)
-class _Group:
-    """Examples of equal length, without padding.
-
-    Attributes:
-        places: [n] their positions in the block.
-        inputs: Their token ids and so on, [n, L].
-    """
-
-    places: list[int]
-    inputs: dict[str, torch.Tensor]
+_Group = tuple[list[int], dict[str, torch.Tensor]]
+"""Examples of equal length: their positions in the block; their token ids and so on, [n, L]."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +201,8 @@ class Shared(Loop):
         wanted = [_Node(mix) for mix in self.mixes]
         wanted += [_Node(self._whole, head) for head in range(len(self.heads))]
         found: torch.Tensor = states[0].new_empty(len(wanted), len(rows), _outputs(self.mixture))
-        for group, tokens in zip(groups, self._last(wanted, nodes, states), strict=True):
-            found[:, group.places] = self._classified(wanted, tokens)
+        for (places, _), tokens in zip(groups, self._last(wanted, nodes, states), strict=True):
+            found[:, places] = self._classified(wanted, tokens)
         return found
 
     def _prefixes(self, components: int) -> list[Mix]:
@@ -242,15 +219,15 @@ class Shared(Loop):
                 for name, tensor in batch.items()
                 if name not in (MASK, "labels")
             }
-            yield _Group(places, inputs)
+            yield places, inputs
 
     def _embedded(self, nodes: Sequence[_Node], groups: Sequence[_Group]) -> States:
         found: list[list[torch.Tensor]] = [[] for _ in groups]
         for node in nodes:
             with self._lock:
                 self.mixture.apply_to(0, node.mix[0])
-                for of_group, group in zip(found, groups, strict=True):
-                    of_group.append(embed(self.mixture.model, group.inputs))
+                for of_group, (_, inputs) in zip(found, groups, strict=True):
+                    of_group.append(embed(self.mixture.model, inputs))
         return [torch.stack(of_group) for of_group in found]
 
     def _through(

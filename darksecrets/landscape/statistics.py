@@ -18,20 +18,74 @@ from darksecrets.ablation.statistics import Resampling, bootstrap, effects
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.landscape import tables as t
-from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
+from darksecrets.landscape.joining import RESAMPLES, change_and_cost
+from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions, require_alike
 from darksecrets.landscape.swaps import interpolations
 from darksecrets.run.columns import HEAD, LAYER, MODEL
+from darksecrets.run.tables import identify
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.resampling import feasible, interval, resampled_means, widened
 from darksecrets.stats.seeds import mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
-RESAMPLES = 1000
-"""Bootstrap samples of losses, and of everything over seeds."""
-
 _WHAT = ["direction", "kind", "first_layer", "last_layer"]
 _FAMILY = ["direction", "kind", "metric"]
 _IDENTITY = {column.name for column in MODEL}
+
+
+def score(
+    results: Mapping[int, Reset],
+    maps: Mapping[int, Floats],
+    task: Task,
+    state: str,
+    resampling: Resampling,
+) -> dict[str, pd.DataFrame]:
+    """Make the tables `darksecrets.landscape.tables.TABLES` of a task and state, by name.
+
+    Args:
+        results: The results by seed.
+        maps: [layers, heads] how much each head's maps changed, by seed; empty if not known.
+        task: The task.
+        state: The state of the models.
+        resampling: Numbers of samples, seed.
+
+    Raises:
+        InputError: The results are of different examples or cannot be scored.
+    """
+    require_alike(results, task)
+    layers = [reset_layers(result, task, resampling) for result in results.values()]
+    heads = [reset_heads(result, task, resampling) for result in results.values()]
+    of_seeds = {"reset_layers": layers, "reset_heads": heads}
+    found = {
+        name: pd.concat(
+            [
+                identify(table, task.name, f"{state}/seed-{seed}")
+                for seed, table in zip(results, tables, strict=True)
+            ],
+            ignore_index=True,
+        )
+        for name, tables in of_seeds.items()
+    }
+    over_seeds = {
+        "reset_means": reset_means(results, layers, task, resampling),
+        "interpolation": interpolation(results, task, resampling),
+        "change_and_cost": change_and_cost(results, maps, task, resampling),
+    }
+    for name, table in over_seeds.items():
+        about = pd.DataFrame({"task": task.name, "state": state}, index=table.index)
+        found[name] = pd.concat([about, table], axis=1)
+    return found
+
+
+def changes_of_maps(cosine: pd.DataFrame) -> Floats:
+    """[layers, heads] 1 − cosine of the maps before and after fine-tuning.
+
+    Args:
+        cosine: Rows of the table ``cosine`` of one task and seed.
+    """
+    wide = 1 - cosine.pivot(index="layer", columns="head", values="similarity").sort_index()
+    changes: Floats = wide.to_numpy(dtype=float)
+    return changes
 
 
 def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:

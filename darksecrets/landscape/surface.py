@@ -122,6 +122,25 @@ class Surface:
         yield "path", self.path
 
 
+def between(points: int) -> Floats:
+    """Evenly spaced shares that include 0 and 1, and go beyond both by about a sixth."""
+    beyond = max(1, round((points - 1) / 7))
+    inner = points - 1 - 2 * beyond
+    return (np.arange(points) - beyond) / inner
+
+
+def around(points: int, radius: float) -> Floats:
+    """Evenly spaced points from −radius to radius; the middle one is 0."""
+    half = (points - 1) // 2
+    return radius * (np.arange(points) - half) / half
+
+
+def along(points: int) -> Floats:
+    """Evenly spaced shares from −0.5 to 1.5, twice as dense as `around`; 0 and 1 are among them."""
+    half = points - 1
+    return (np.arange(2 * half + 1) - half // 2) / half
+
+
 def tables(surface: Surface, task: str, seed: int) -> dict[str, pd.DataFrame]:
     """The tables `darksecrets.landscape.surface_tables.TABLES` of one model, by name."""
     losses = pd.concat(

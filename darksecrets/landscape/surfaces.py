@@ -15,16 +15,22 @@ import transformers
 from darksecrets.ablation.sweep import check_labels
 from darksecrets.finetuning.evaluation import batch_size_for, outputs
 from darksecrets.finetuning.snapshots import Snapshots
-from darksecrets.landscape import surface_tables as of
+from darksecrets.landscape import surface_tables as t
 from darksecrets.landscape.finetuned import Finetuned
-from darksecrets.landscape.grids import along, around, between
-from darksecrets.landscape.projection import project, put_changed
 from darksecrets.landscape.resetting import read_stored, rounding_of
 from darksecrets.landscape.results import Logits, losses
 from darksecrets.landscape.settings import Surface as Settings
-from darksecrets.landscape.surface import Grid, Points, Surface
+from darksecrets.landscape.surface import Grid, Points, Surface, along, around, between
 from darksecrets.landscape.tables import SPLITS, VALIDATION
-from darksecrets.landscape.vectors import Floats, Vectors, frame_of, random_directions
+from darksecrets.landscape.vectors import (
+    Floats,
+    Frame,
+    Vectors,
+    frame_of,
+    project,
+    put_changed,
+    random_directions,
+)
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.arrays import read_arrays
@@ -39,10 +45,9 @@ if TYPE_CHECKING:
 
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
-    from darksecrets.landscape.vectors import Frame
 
 DIRECTIONS = ("direction-1", "direction-2")
-SHARES = {of.PRETRAINED: (1.0, 0.0), of.FINETUNED: (0.0, 0.0), of.FROM_NORMAL: (0.0, 1.0)}
+SHARES = {t.PRETRAINED: (1.0, 0.0), t.FINETUNED: (0.0, 0.0), t.FROM_NORMAL: (0.0, 1.0)}
 """Places of the models that span a plane, on its axes."""
 
 Weights = dict[str, float]
@@ -170,7 +175,7 @@ def measure(
     """
     start = time.perf_counter()
     torch.set_num_threads(threads)
-    tokenizer = load_tokenizer(models[of.FINETUNED].folder)
+    tokenizer = load_tokenizer(models[t.FINETUNED].folder)
     splits = {
         name: of.examples(dataset, name, tokenizer, size)
         for name, size in zip(SPLITS, (settings.examples, settings.training), strict=True)
@@ -193,7 +198,7 @@ def measure(
         losses_at = Losses(model, vectors, splits, of.task, fast=fast)
         name = f"{of.task.name}, seed {of.seed}"
         frame = frame_of(
-            vectors, (of.PRETRAINED, of.FROM_NORMAL), of.FINETUNED, f"{name}: three models"
+            vectors, (t.PRETRAINED, t.FROM_NORMAL), t.FINETUNED, f"{name}: three models"
         )
         frame_of(vectors, DIRECTIONS, None, f"{name}: random directions")
         corners, rounding = _corners(losses_at, models, frame)
@@ -213,14 +218,14 @@ def _load(
 ) -> tuple[PreTrainedModel, Steps]:
     """Keep all models and directions as vectors, and the last of the models in memory."""
     steps: Steps = iter(())
-    for name in of.CORNERS:
+    for name in t.CORNERS:
         model, _ = load_classifier(models[name].folder, of.task, of.seed)
         vectors.keep(name, model)
-        if name == of.PRETRAINED and snapshots:
+        if name == t.PRETRAINED and snapshots:
             kept = Snapshots(snapshots)
-            kept.check(model, task=of.task.name, state=of.FINETUNED, seed=of.seed)
+            kept.check(model, task=of.task.name, state=t.FINETUNED, seed=of.seed)
             steps = kept.read()
-    random_directions(vectors, of.FINETUNED, DIRECTIONS, of.sample)
+    random_directions(vectors, t.FINETUNED, DIRECTIONS, of.sample)
     return devices.place(model), steps
 
 
@@ -232,16 +237,16 @@ def _corners(
     On validation examples, their losses are those of the stored outputs.
     """
     found, rounding = [], {}
-    for name in of.CORNERS:
+    for name in t.CORNERS:
         losses_at.put({name: 1.0})
         of_splits = losses_at.outputs(exact=True)
         file, idx = models[name].predictions, losses_at.splits[VALIDATION].idx
         stored = read_stored(file, losses_at.task, idx)
         rounding[name] = rounding_of(of_splits[VALIDATION], stored, file)
         found.append(losses_at.of_outputs({**of_splits, VALIDATION: stored}))
-    shares = np.array([SHARES[name] for name in of.CORNERS])
+    shares = np.array([SHARES[name] for name in t.CORNERS])
     means, errors = np.stack(found, axis=-1)
-    nothing, count = np.zeros(len(of.CORNERS)), len(of.CORNERS)
+    nothing, count = np.zeros(len(t.CORNERS)), len(t.CORNERS)
     points = Points(
         *(np.full(count, -1), shares, frame.distances(shares), nothing), losses=means, errors=errors
     )
@@ -296,7 +301,7 @@ def _survey(
 def _at(losses_at: Losses, weights: Weights, corners: Points) -> Floats:
     """[2, splits] losses at a point, with their standard errors; of a corner, its own."""
     used = {name: weight for name, weight in weights.items() if weight != 0}
-    for place, name in enumerate(of.CORNERS):
+    for place, name in enumerate(t.CORNERS):
         if used == {name: 1.0}:
             return np.stack([corners.losses[:, place], corners.errors[:, place]])
     return losses_at.at(weights)
@@ -310,7 +315,7 @@ def _keep(file: Path, found: Floats) -> None:
 
 def _checked_corners(losses_at: Losses, corners: Points) -> Iterator[Floats]:
     """[splits, 2] losses of every corner as other points are computed, and its own."""
-    for place, name in enumerate(of.CORNERS):
+    for place, name in enumerate(t.CORNERS):
         exact = corners.losses[:, place]
         given = losses_at.at({name: 1.0})[0] if losses_at.fast else exact
         yield np.stack([given, exact], axis=-1)
@@ -330,14 +335,14 @@ def _checked_ends(losses_at: Losses, plane: str, grid: Grid) -> Iterator[Floats]
 def axes_of(points: int) -> dict[str, tuple[Floats, Floats]]:
     """Places of the columns and rows of every grid, given the points of an axis."""
     shares, radii = between(points), around(points, RADIUS)
-    planes = {of.MODELS: (shares, shares), of.RANDOM: (radii, radii)}
-    return {**planes, of.LINE: (along(points), np.zeros(1))}
+    planes = {t.MODELS: (shares, shares), t.RANDOM: (radii, radii)}
+    return {**planes, t.LINE: (along(points), np.zeros(1))}
 
 
 def weights_of(plane: str, x: float, y: float) -> Weights:
     """Weights of the vectors at a point of a plane."""
-    if plane == of.MODELS:
-        return {of.FINETUNED: float(1 - x - y), of.PRETRAINED: float(x), of.FROM_NORMAL: float(y)}
-    if plane == of.RANDOM:
-        return {of.FINETUNED: 1.0, **dict(zip(DIRECTIONS, (float(x), float(y)), strict=True))}
-    return {of.PRETRAINED: float(1 - x), of.FINETUNED: float(x)}
+    if plane == t.MODELS:
+        return {t.FINETUNED: float(1 - x - y), t.PRETRAINED: float(x), t.FROM_NORMAL: float(y)}
+    if plane == t.RANDOM:
+        return {t.FINETUNED: 1.0, **dict(zip(DIRECTIONS, (float(x), float(y)), strict=True))}
+    return {t.PRETRAINED: float(1 - x), t.FINETUNED: float(x)}

@@ -13,7 +13,7 @@ from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
 from darksecrets.landscape.curvature import draws_of_trace
 from darksecrets.landscape.flatness_means import means
 from darksecrets.landscape.measuring import estimate
-from darksecrets.landscape.scoring import score
+from darksecrets.landscape.statistics import score
 from darksecrets.landscape.tables import STATES
 
 _LOSS = ("loss_low", "loss_high")

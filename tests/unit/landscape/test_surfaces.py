@@ -22,13 +22,12 @@ from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate, write_results
 from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.finetuned import Finetuned, sample
-from darksecrets.landscape.grids import along, around, between, check_grid
-from darksecrets.landscape.projection import project
+from darksecrets.landscape.preflight import check_grid
 from darksecrets.landscape.settings import Surface as Settings
-from darksecrets.landscape.surface import Surface, tables
+from darksecrets.landscape.surface import Surface, along, around, between, tables
 from darksecrets.landscape.surface_tables import CORNERS, TABLES
 from darksecrets.landscape.surfaces import Losses, Model, measure
-from darksecrets.landscape.vectors import Frame, Vectors, frame_of
+from darksecrets.landscape.vectors import Frame, Vectors, frame_of, project
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
 from darksecrets.run.errors import InputError
 
