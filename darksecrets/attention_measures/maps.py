@@ -37,8 +37,7 @@ def basis(weight: torch.Tensor) -> torch.Tensor:
         rows of Q.
     """
     _, triangle = torch.linalg.qr(weight.double().mT)
-    transposed: torch.Tensor = triangle.mT
-    return transposed
+    return triangle.mT
 
 
 def coordinates(values: torch.Tensor, of_head: torch.Tensor) -> torch.Tensor:
@@ -145,5 +144,4 @@ def _surely_of_full_rank(triangle: torch.Tensor, tolerance: float) -> torch.Tens
     ones = torch.eye(triangle.shape[-1], dtype=triangle.dtype, device=triangle.device)
     inverse = torch.linalg.solve_triangular(triangle, ones, upper=True)
     size = torch.linalg.matrix_norm(triangle) * torch.linalg.matrix_norm(inverse)
-    sure: torch.Tensor = size * tolerance < 1
-    return sure
+    return size * tolerance < 1

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets.arrays import Halves
+from darksecrets.arrays import Halves, Integers
 from darksecrets.attention.extraction import Inputs, encode_longest_first, pad
 from darksecrets.attention.store import DTYPE, Maps, Windows
 from darksecrets.attention_measures.maps import OF, basis, coordinates
@@ -118,7 +117,7 @@ class Running(Maps):
     layers: int
     heads: int
     table: pd.DataFrame
-    lengths: npt.NDArray[np.int64]
+    lengths: Integers
     windows: Windows
     encoders: Sequence[Encoder]
     variants: Sequence[Variant]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 
+from darksecrets.arrays import Singles
 from darksecrets.compression.methods import Variant
 from darksecrets.compression.storing import saved_bytes, without_zeros
 from darksecrets.compression.tables import BATCH, COMPRESSION_TIMES, INPUTS, SINGLE, WHOLE
@@ -50,7 +50,7 @@ class Measured:
     nonzero: int
     saved: int
     packed: int
-    logits: npt.NDArray[np.float32]
+    logits: Singles
 
 
 def compress(model: PreTrainedModel, variant: Variant) -> PreTrainedModel:
@@ -137,14 +137,13 @@ def _rows(split: EncodedSplit, name: str, rng: np.random.Generator) -> list[int]
     if name == SINGLE:
         return [int(np.argsort(split.lengths, kind="stable")[len(split) // 2])]
     assert name == BATCH
-    chosen: list[int] = rng.permutation(len(split))[:TIMED].tolist()
-    return chosen
+    return rng.permutation(len(split))[:TIMED].tolist()
 
 
-def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> npt.NDArray[np.float32]:
+def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> Singles:
     """[examples, outputs] on a CPU, in the order of the split."""
     done: list[int] = []
-    outputs: list[npt.NDArray[np.float32]] = []
+    outputs: list[Singles] = []
     title = "Whole model" if what == WHOLE else what.capitalize()
     with torch.inference_mode(), progress(title, len(split), "examples") as advance:
         for rows in by_length(split.lengths, BATCH_SIZE):

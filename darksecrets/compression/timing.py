@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Floats
 from darksecrets.run.progress import progress
 from darksecrets.stats.percentiles import median_interval
-
-Floats = npt.NDArray[np.float64]
 
 
 def seconds(

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.data.batches import MASK
 from darksecrets.faithfulness.examples import Examples
 from darksecrets.models import devices
@@ -21,15 +21,13 @@ from darksecrets.run.progress import progress
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 STEPS = 10
 """Steps in which the tokens are erased: a tenth each."""
 BATCH_SIZE = 64
 """Sequences of a batch on a CPU."""
 
-Orders = Mapping[str, Sequence[Numbers]]
+Orders = Mapping[str, Sequence[Integers]]
 """By name, for every row: the places of its tokens in the order in which they are erased."""
 
 
@@ -37,7 +35,7 @@ def erase(
     model: PreTrainedModel,
     examples: Examples,
     rows: Sequence[int],
-    decisions: Numbers,
+    decisions: Integers,
     orders: Orders,
 ) -> dict[str, Floats]:
     """Erase tokens until decisions change.
@@ -78,13 +76,13 @@ def erase(
     return dict(zip(names, found.T, strict=True))
 
 
-def first_tokens(order: Numbers, share: float) -> Numbers:
+def first_tokens(order: Integers, share: float) -> Integers:
     """The first tokens of an order, at least this share of them."""
     return order[: int(np.ceil(share * len(order) - 1e-9))]
 
 
 def decide(
-    model: PreTrainedModel, examples: Examples, rows: Sequence[int], erased: Sequence[Numbers]
+    model: PreTrainedModel, examples: Examples, rows: Sequence[int], erased: Sequence[Integers]
 ) -> list[int]:
     """Decisions with some tokens hidden from all others.
 
@@ -102,5 +100,4 @@ def decide(
         inputs[MASK][place, torch.from_numpy(tokens)] = 0
     with torch.inference_mode():
         logits = model(**{name: tensor.to(model.device) for name, tensor in inputs.items()}).logits
-    decisions: list[int] = logits.argmax(dim=-1).tolist()
-    return decisions
+    return logits.argmax(dim=-1).tolist()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.attention.extraction import batches_of
 from darksecrets.faithfulness.examples import Examples
 from darksecrets.faithfulness.gradients import Layer, run
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from darksecrets.data.tasks import Task
 
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 Rankings = dict[str, Floats]
 """Importance of the ordinary tokens of an example, by what says it: [tokens] or [..., tokens]."""
@@ -50,7 +48,7 @@ class Measured:
         rankings: For each example, the importance of its ordinary tokens.
     """
 
-    decisions: Numbers
+    decisions: Integers
     gradients: Floats
     all_gradients: Floats
     tau: Floats
@@ -125,7 +123,7 @@ def _of_batch(
     return passed.decisions.tolist(), list(of_kinds), rankings
 
 
-def _one_hot(kinds: Sequence[Numbers]) -> torch.Tensor:
+def _one_hot(kinds: Sequence[Integers]) -> torch.Tensor:
     """[example, token, kind + 1] which kind a token is of; last, whether it is real."""
     flags = torch.zeros(len(kinds), max(map(len, kinds)), len(TOKEN_KINDS) + 1)
     for example, of_tokens in enumerate(kinds):
@@ -143,7 +141,7 @@ def _by_kind(layer: Layer, kinds: torch.Tensor) -> torch.Tensor:
 
 
 def _agreements(
-    rankings: Sequence[Rankings], idx: Numbers, seed: int
+    rankings: Sequence[Rankings], idx: Integers, seed: int
 ) -> tuple[Floats, Floats, Floats]:
     """[examples, compared, layers, heads] τ, and the same of shuffled and of other rankings."""
     found: tuple[list[Floats], ...] = ([], [], [])

@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.faithfulness import tables
 from darksecrets.faithfulness.measuring import Measured
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.stats.kendall import least_significant
 from darksecrets.stats.paired import FEWEST, mean_of_known
 from darksecrets.stats.resampling import interval_of_known, resampled_means, widened
-
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
@@ -39,7 +36,7 @@ class Estimate:
     value: Floats
     low: Floats
     high: Floats
-    examples: Numbers
+    examples: Integers
 
     def columns(self, name: str, low: float, high: float) -> dict[str, Floats]:
         """The estimate and both ends, within their bounds, by the names of their columns."""
@@ -114,7 +111,7 @@ def _gradients(measured: Measured, control: Floats, seed: int) -> pd.DataFrame:
     shape = measured.gradients.shape[1:]
     size = mean(at_places(measured.gradients), seed)
     relative = _relative(measured, seed)
-    columns: dict[str, Floats | Numbers] = {
+    columns: dict[str, Floats | Integers] = {
         **size.columns("gradient", 0, np.inf),
         **relative.columns("relative", 0, np.inf),
         "random": control,
@@ -143,7 +140,7 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
         name: at_places(getattr(measured, name)) for name in ("tau", "shuffled", "other_text")
     }
     tau = mean(places["tau"], seed)
-    columns: dict[str, Floats | Numbers] = {
+    columns: dict[str, Floats | Integers] = {
         **tau.columns("tau", -1, 1),
         "shuffled": mean_of_known(places["shuffled"], axis=0),
         "other_text": mean_of_known(places["other_text"], axis=0),
@@ -190,7 +187,7 @@ def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
 
 def orders(
     rankings: Sequence[Mapping[str, Floats]], draws: int, seed: int
-) -> dict[str, list[Numbers]]:
+) -> dict[str, list[Integers]]:
     """Orders in which tokens are erased, numbers of ordinary tokens.
 
     Args:
@@ -198,7 +195,7 @@ def orders(
         draws: Number of random orders.
         seed: Seed of the random orders.
     """
-    found: dict[str, list[Numbers]] = {}
+    found: dict[str, list[Integers]] = {}
     for name in tables.IMPORTANCE:
         most_first = [np.argsort(-one[name], kind="stable") for one in rankings]
         found[name] = most_first
@@ -237,7 +234,7 @@ def _rows(
     column: str,
     kinds: Sequence[str],
     shape: tuple[int, ...],
-    columns: Mapping[str, Floats | Numbers],
+    columns: Mapping[str, Floats | Integers],
 ) -> pd.DataFrame:
     """Rows of every kind and place, from columns of [kinds, places]."""
     _, layers, heads = shape

@@ -10,22 +10,19 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from darksecrets.ablation.disable import UNIFORM, ZERO
+from darksecrets.arrays import Floats, Integers
 from darksecrets.importance import tables
 from darksecrets.importance.gradients import Gradients
 from darksecrets.stats.resampling import bootstrap_weights
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 ORDERS = 20
 """Random orders of the examples, for the definition that depends on their order."""
 BATCH = 32
 """Batch size of the authors of that definition, in examples."""
 
-Definition = Callable[[Counts], Floats]
+Definition = Callable[[Integers], Floats]
 """A function from weights, [draws, examples], to importances, [draws, layers, heads]."""
 
 
@@ -38,10 +35,10 @@ def definitions(found: Gradients, seed: int) -> dict[tuple[str, str], Definition
     """
     rng = np.random.default_rng([seed, 1])
 
-    def per_token(weights: Counts) -> Floats:
+    def per_token(weights: Integers) -> Floats:
         return per_layer(_means(found.of_tokens, weights))
 
-    def accumulated(weights: Counts) -> Floats:
+    def accumulated(weights: Integers) -> Floats:
         return np.concatenate([_accumulated(found.output, row, rng) for row in weights])
 
     made: dict[tuple[str, str], Definition] = {
@@ -107,18 +104,16 @@ def orders(found: Gradients, seed: int) -> Floats:
 def per_layer(values: Floats) -> Floats:
     """Divide by the Euclidean norm over the heads of a layer, as released code does."""
     norms = np.sqrt((values**2).sum(axis=-1, keepdims=True))
-    scaled: Floats = values / np.where(norms > 0, norms, 1)
-    return scaled
+    return values / np.where(norms > 0, norms, 1)
 
 
-def _means(values: Floats, weights: Counts) -> Floats:
+def _means(values: Floats, weights: Integers) -> Floats:
     """[draws, layers, heads] weighted means over examples."""
     totals = weights.sum(axis=1)[:, None, None]
-    means: Floats = np.tensordot(weights.astype(np.float64), values, axes=1) / totals
-    return means
+    return np.tensordot(weights.astype(np.float64), values, axes=1) / totals
 
 
-def _accumulated(gradients: Floats, weights: Counts, rng: np.random.Generator) -> Floats:
+def _accumulated(gradients: Floats, weights: Integers, rng: np.random.Generator) -> Floats:
     """[1, layers, heads] absolute gradients that are never set to zero between batches.
 
     Each batch adds the absolute value of the sum of the mean gradients of all batches so far.

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from darksecrets.ablation.disable import UNIFORM, ZERO
 from darksecrets.ablation.sets import sweep_sets
 from darksecrets.ablation.sweep import choose_backend
+from darksecrets.arrays import Floats, Integers
 from darksecrets.data.batches import by_length
 from darksecrets.importance.gates import Gates, MlpGates
 from darksecrets.models import devices
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
 
-Floats = npt.NDArray[np.float64]
 
 _log = logging.getLogger(__name__)
 
@@ -88,8 +87,7 @@ def held_out(examples: int, size: int, seed: int) -> list[int]:
 
 
 def _shuffled(examples: int, seed: int) -> list[int]:
-    rows: list[int] = np.random.default_rng(seed).permutation(examples).tolist()
-    return rows
+    return np.random.default_rng(seed).permutation(examples).tolist()
 
 
 def measure(
@@ -163,8 +161,7 @@ def exact(
         for places in by_length(lengths, BLOCK):
             found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
             advance(len(places))
-    effects: Floats = (found[1:] - found[0]).T.reshape(len(rows), shape.layers, shape.heads)
-    return effects
+    return (found[1:] - found[0]).T.reshape(len(rows), shape.layers, shape.heads)
 
 
 def exact_of_mlps(
@@ -189,8 +186,7 @@ def exact_of_mlps(
         for places in by_length(split.lengths[list(rows)], BLOCK):
             found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
             advance(len(places))
-    effects: Floats = (found[1:] - found[0]).T[..., None]
-    return effects
+    return (found[1:] - found[0]).T[..., None]
 
 
 def can_change_mlps(model: PreTrainedModel) -> bool:
@@ -209,8 +205,7 @@ def losses_of(backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[
     logits = torch.from_numpy(backend.logits(rows, everything))
     labels = torch.from_numpy(split.labels[list(rows)]).repeat(len(logits))
     losses = loss(task, logits.flatten(0, 1).double(), labels, "none")
-    found: Floats = losses.view(len(logits), -1).numpy()
-    return found
+    return losses.view(len(logits), -1).numpy()
 
 
 def _integrate(
@@ -297,7 +292,7 @@ def batch_of(
     return batch, batch.pop("labels")
 
 
-def batch_size_of(model: PreTrainedModel, lengths: npt.NDArray[np.int64]) -> int:
+def batch_size_of(model: PreTrainedModel, lengths: Integers) -> int:
     """Examples of a batch whose gradients are computed."""
     size = 4 * devices.sequence_bytes(model.config, int(lengths.max()))
     return devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)

@@ -74,5 +74,4 @@ def _without_each(
         for places in by_length(split.lengths[list(rows)], BLOCK):
             chosen = [rows[place] for place in places]
             total += losses_of(backend, split, task, chosen).sum(axis=1)
-    means: list[float] = (total / len(rows)).tolist()
-    return means
+    return (total / len(rows)).tolist()

@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 import transformers
 
 from darksecrets.ablation.joint import Order
 from darksecrets.ablation.tables import RANDOM
+from darksecrets.arrays import Singles
 from darksecrets.importance import tables as t
 from darksecrets.importance.hard_concrete import open_probability, settled
 from darksecrets.importance.learning import Start, Trained, train_on
@@ -33,7 +33,7 @@ from darksecrets.models.loading import load_classifier
 from darksecrets.run.files import fingerprint
 from darksecrets.run.resuming import resuming
 
-Logits = npt.NDArray[np.float32]
+Logits = Singles
 
 
 @dataclass(frozen=True)

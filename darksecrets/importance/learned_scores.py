@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.joint_effects import DECIMALS, score_of_most_frequent, weights_of_draws
 from darksecrets.ablation.tables import RANDOM
+from darksecrets.arrays import Floats, Values
 from darksecrets.data.metrics import METRICS, PERCENT, predict
 from darksecrets.importance.tables import LEARNED_GATES
 from darksecrets.stats.resampling import interval
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from darksecrets.data.tasks import Task
     from darksecrets.importance.learned import Found
 
-Floats = npt.NDArray[np.float64]
-
 
 def learned_gates(
-    found: Found, labels: npt.NDArray[np.generic], task: Task, *, resamples: int, seed: int
+    found: Found, labels: Values, task: Task, *, resamples: int, seed: int
 ) -> pd.DataFrame:
     """Score every set of heads, against all heads and against as many at random.
 
@@ -81,8 +79,7 @@ def _of_metric(found: Found, scores: Floats, rng: np.random.Generator) -> Iterat
 
 def _mean(scores: Floats, rng: np.random.Generator) -> Floats:
     """[1 + resamples] mean over sets, [1 + resamples, sets], that are drawn, too."""
-    mean: Floats = np.vecdot(weights_of_draws(scores.shape[1], len(scores), rng), scores)
-    return mean
+    return np.vecdot(weights_of_draws(scores.shape[1], len(scores), rng), scores)
 
 
 def _over(score: Floats, drawn: Floats, rng: np.random.Generator) -> dict[str, float]:

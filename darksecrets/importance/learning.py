@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from darksecrets.ablation.disable import ZERO, Disable
+from darksecrets.arrays import Singles
 from darksecrets.finetuning.training import FINETUNED, FineTuner, deterministic
 from darksecrets.importance.hard_concrete import FULLY, HardConcrete, LearnedGates
 from darksecrets.models import devices, precision
@@ -71,8 +71,8 @@ class Trained:
         log_a: [layers, heads] of the gates; empty without gates.
     """
 
-    logits: npt.NDArray[np.float32]
-    log_a: npt.NDArray[np.float32]
+    logits: Singles
+    log_a: Singles
 
 
 def train_on(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.joint import Order, Place, Plan
@@ -21,6 +20,7 @@ from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
 from darksecrets.ablation.tables import RANDOM
+from darksecrets.arrays import Floats
 from darksecrets.data.metrics import PERCENT, predict, score
 from darksecrets.importance import tables as t
 from darksecrets.importance.steps import pruning_counts
@@ -76,7 +76,7 @@ def ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> 
         rng: Source of randomness.
     """
     rows = importance[importance["definition"] == name]
-    values: npt.NDArray[np.float64] = rows["importance"].to_numpy(dtype=np.float64)
+    values: Floats = rows["importance"].to_numpy(dtype=np.float64)
     return _places(rows.iloc[np.lexsort([rng.random(len(values)), values])])
 
 
@@ -187,8 +187,7 @@ def least_important_mlps(table: pd.DataFrame) -> list[int]:
         table: The table ``mlp_importance`` of one model; empty if its MLPs cannot be reached.
     """
     rows = table[table["definition"] == t.ABSOLUTE].sort_values(["importance", "layer"])
-    layers: list[int] = rows["layer"].tolist()
-    return layers
+    return rows["layer"].tolist()
 
 
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:

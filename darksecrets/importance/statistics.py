@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.disable import ZERO
+from darksecrets.arrays import Floats
 from darksecrets.importance import tables as t
 from darksecrets.importance.definitions import (
     Definition,
@@ -23,8 +23,6 @@ from darksecrets.importance.definitions import (
 from darksecrets.importance.gradients import Gradients
 from darksecrets.stats.ranks import Draws, agreement, rank_correlations
 from darksecrets.stats.resampling import interval, widened
-
-Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples, and of the heads or MLPs."""

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.importance.tables import ABSOLUTE, EXACT, IMPORTANT_HEADS, MODE
 from darksecrets.run.series import FINETUNED, Series, average, of_measure, shape_of
 from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, agreement
-
-Floats = npt.NDArray[np.float64]
 
 DEFINITIONS = (ABSOLUTE, EXACT)
 STATES = ("pretrained", FINETUNED)

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
+
+from darksecrets.arrays import Floats
 
 Product = Callable[[torch.Tensor], torch.Tensor]
 """The matrix times a vector."""
 
-Floats = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-3
 """Lanczos's method ends if the residual is this share of the eigenvalue."""

@@ -75,8 +75,7 @@ def _difference(model: PreTrainedModel, parameters: Tensors, along: Tensors) -> 
 
 def _slopes(model: PreTrainedModel, parameters: Tensors, **more: Any) -> Tensors:  # noqa: ANN401
     value = model(**trial_inputs(model, _TOKENS)).logits.square().sum()
-    slopes: Tensors = torch.autograd.grad(value, parameters, **_ALL, **more)
-    return slopes
+    return torch.autograd.grad(value, parameters, **_ALL, **more)
 
 
 def _flat(parts: Tensors) -> torch.Tensor:

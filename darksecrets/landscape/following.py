@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from darksecrets.arrays import Halves
+from darksecrets.arrays import Floats, Halves
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.extraction import (
     batches_for,
@@ -28,7 +28,7 @@ from darksecrets.attention.kept import KeptMaps, keep
 from darksecrets.attention.store import Maps
 from darksecrets.finetuning.snapshots import ROUNDING, Snapshots, apply
 from darksecrets.landscape.finetuned import Finetuned
-from darksecrets.landscape.followed import Floats, Followed
+from darksecrets.landscape.followed import Followed
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.starting import Start, load_start
@@ -250,8 +250,7 @@ def _by_batch(maps: Maps, of: Callable[[Halves, range], Floats]) -> Floats:
 
 def _inner(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
     """[example, layer, head] inner products, summed in double precision."""
-    found: Floats = np.einsum("elhij,elhij->elh", one, other, dtype=np.float64)
-    return found
+    return np.einsum("elhij,elhij->elh", one, other, dtype=np.float64)
 
 
 def _statistics(half: Halves, maps: Maps, rows: range) -> Floats:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.statistics import Resampling
+from darksecrets.arrays import Floats, Integers
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.landscape import tables
-from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
+from darksecrets.landscape.results import Logits, Reset, losses, predictions
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, paired_agreement, rank_correlations
@@ -99,16 +99,14 @@ def _reset(result: Reset, scope: str) -> Logits:
     """[units, examples, outputs] with each head, or layer, reset alone."""
     if scope == tables.HEADS:
         return result.heads.reshape(-1, *result.finetuned.shape)
-    found: Logits = result.swapped[_alone(result)]
-    return found
+    return result.swapped[_alone(result)]
 
 
 def _weights(result: Reset, scope: str) -> Floats:
     """[units] how far their weights have moved."""
     if scope == tables.HEADS:
         return result.head_changes.ravel()
-    changes: Floats = result.swaps["weight_change"].to_numpy(dtype=np.float64)[_alone(result)]
-    return changes
+    return result.swaps["weight_change"].to_numpy(dtype=np.float64)[_alone(result)]
 
 
 def _alone(result: Reset) -> Any:  # noqa: ANN401 - an index array
@@ -178,9 +176,7 @@ class OnScale:
     degrees: float
 
 
-def on_fishers_scale(
-    changes: Floats, costs: Floats, drawn: Floats, layers: npt.NDArray[np.int64]
-) -> OnScale:
+def on_fishers_scale(changes: Floats, costs: Floats, drawn: Floats, layers: Integers) -> OnScale:
     """Rank correlations of changes and costs, and how they vary.
 
     Args:

@@ -14,9 +14,9 @@ import pandas as pd
 import torch
 import transformers
 
+from darksecrets.arrays import Floats
 from darksecrets.landscape.curvature import (
     Eigenvalue,
-    Floats,
     Product,
     draws_of_trace,
     top_eigenvalue,

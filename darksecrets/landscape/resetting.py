@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 
 from darksecrets.ablation.sweep import check_labels
+from darksecrets.arrays import Integers
 from darksecrets.finetuning.tables import predictions
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.results import Logits, Reset
@@ -86,7 +86,7 @@ def reset(
     }
 
 
-def read_stored(file: Path, task: Task, idx: npt.NDArray[np.int64]) -> Logits:
+def read_stored(file: Path, task: Task, idx: Integers) -> Logits:
     """[examples, outputs] that a run has stored of a model; NaN for examples that it lacks."""
     table = predictions(task.num_labels).read(file).set_index("idx")
     outputs = table[[f"logit_{number}" for number in range(task.num_labels)]]

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from darksecrets.ablation.disable import ZERO
 from darksecrets.ablation.ties import decide_ties
+from darksecrets.arrays import Singles
 from darksecrets.data.batches import MASK, by_length
 from darksecrets.finetuning.evaluation import batch_size_for
 from darksecrets.models import devices, threads
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from darksecrets.data.batches import EncodedSplit
 
-Logits = npt.NDArray[np.float32]
+Logits = Singles
 Head = tuple[int, int]
 """A layer and one of its heads, both from 1."""
 
@@ -138,13 +138,11 @@ class Loop:
         model = self.mixture.model
         batch = {name: t.to(model.device) for name, t in self.split.batch(list(rows)).items()}
         del batch["labels"]
-        found: torch.Tensor = model(**batch).logits
-        return found
+        return model(**batch).logits
 
     def run(self, number: int, rows: Sequence[int]) -> Logits:
         """The same as an array, for `darksecrets.ablation.ties`."""
-        array: Logits = self.logits(number, rows).float().cpu().numpy()
-        return array
+        return self.logits(number, rows).float().cpu().numpy()
 
 
 _Group = tuple[list[int], dict[str, torch.Tensor]]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import torch
 
-from darksecrets.landscape.curvature import Floats
+from darksecrets.arrays import Floats
 from darksecrets.landscape.directions import encoder_parameters, filter_normalised
 from darksecrets.landscape.objective import Objective
 

@@ -15,11 +15,12 @@ import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, bootstrap, effects
+from darksecrets.arrays import Floats, Integers
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.landscape import tables as t
 from darksecrets.landscape.joining import RESAMPLES, change_and_cost
-from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions, require_alike
+from darksecrets.landscape.results import Logits, Reset, losses, predictions, require_alike
 from darksecrets.landscape.swaps import interpolations
 from darksecrets.run.columns import HEAD, LAYER, MODEL
 from darksecrets.run.tables import identify
@@ -84,8 +85,7 @@ def changes_of_maps(cosine: pd.DataFrame) -> Floats:
         cosine: Rows of the table ``cosine`` of one task and seed.
     """
     wide = 1 - cosine.pivot(index="layer", columns="head", values="similarity").sort_index()
-    changes: Floats = wide.to_numpy(dtype=float)
-    return changes
+    return wide.to_numpy(dtype=float)
 
 
 def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
@@ -117,7 +117,7 @@ def reset_heads(result: Reset, task: Task, resampling: Resampling) -> pd.DataFra
     return _effects((group, result), swaps, task, resampling)[columns]
 
 
-def _compared(result: Reset, direction: str, rows: npt.NDArray[np.int64]) -> tuple[Logits, Reset]:
+def _compared(result: Reset, direction: str, rows: Integers) -> tuple[Logits, Reset]:
     """[models, examples, outputs]: what weights are put into, and with each swap."""
     outputs = result.swapped[rows]
     return np.concatenate([_intact(result, direction)[None], outputs]), result
@@ -130,8 +130,7 @@ def _intact(result: Reset, direction: str) -> Logits:
     swaps = result.swaps
     whole = (swaps["kind"] == t.UP_TO) & (swaps["last_layer"] == result.layers)
     (place,) = np.flatnonzero(whole & (swaps["direction"] == t.RESET))
-    found: Logits = result.swapped[place]
-    return found
+    return result.swapped[place]
 
 
 def _effects(
@@ -168,8 +167,7 @@ def _flips(outputs: Logits, task: Task) -> Floats:
     predicted = predictions(task, outputs)
     if task.is_regression:
         return np.full(len(predicted) - 1, np.nan)
-    shares: Floats = (predicted[1:] != predicted[0]).mean(axis=1)
-    return shares
+    return (predicted[1:] != predicted[0]).mean(axis=1)
 
 
 def reset_means(

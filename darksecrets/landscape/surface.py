@@ -8,17 +8,14 @@ from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.landscape import surface_tables as of
 from darksecrets.landscape.tables import SPLITS
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.files import atomic
 from darksecrets.stats import LEVEL
-
-Floats = npt.NDArray[np.float64]
-Texts = npt.NDArray[np.str_]
 
 _WIDE = NormalDist().inv_cdf(1 - LEVEL / 2)
 
@@ -53,7 +50,7 @@ class Points:
         errors: [splits, points] their standard errors.
     """
 
-    steps: npt.NDArray[np.int64]
+    steps: Integers
     shares: Floats
     distances: Floats
     beside: Floats
@@ -85,7 +82,7 @@ class Surface:
 
     def save(self, file: Path) -> None:
         """Write an ``.npz`` file, complete or not at all."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {
+        arrays: dict[str, Values] = {
             "splits": np.array(SPLITS),
             "corners": np.array(of.CORNERS),
             "checked": self.checked,

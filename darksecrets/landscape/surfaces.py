@@ -13,6 +13,7 @@ import torch
 import transformers
 
 from darksecrets.ablation.sweep import check_labels
+from darksecrets.arrays import Floats
 from darksecrets.finetuning.evaluation import batch_size_for, outputs
 from darksecrets.finetuning.snapshots import Snapshots
 from darksecrets.landscape import surface_tables as t
@@ -23,7 +24,6 @@ from darksecrets.landscape.settings import Surface as Settings
 from darksecrets.landscape.surface import Grid, Points, Surface, along, around, between
 from darksecrets.landscape.tables import SPLITS, VALIDATION
 from darksecrets.landscape.vectors import (
-    Floats,
     Frame,
     Vectors,
     frame_of,

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Floats, Integers, Values
 from darksecrets.landscape import trajectory_tables
-from darksecrets.landscape.followed import STATISTICS, Floats, Followed, require_alike
+from darksecrets.landscape.followed import STATISTICS, Followed, require_alike
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.run.tables import identify
 from darksecrets.stats import LEVEL
@@ -108,7 +108,7 @@ class Way:
         examples: Number of examples.
     """
 
-    steps: npt.NDArray[np.int64]
+    steps: Integers
     sums: Floats
     drawn: Floats
     first: Floats
@@ -138,8 +138,7 @@ class Way:
     @property
     def change(self) -> Floats:
         """[...] ‖last − first‖ / ‖first‖."""
-        found: Floats = np.sqrt(self.sums[-1] / self.first)
-        return found
+        return np.sqrt(self.sums[-1] / self.first)
 
     @property
     def progress(self) -> Floats:
@@ -170,8 +169,7 @@ class Way:
 
     @property
     def _shares(self) -> Floats:
-        shares: Floats = self.steps / self.steps[-1]
-        return shares
+        return self.steps / self.steps[-1]
 
 
 def halfway(along: Floats, shares: Floats) -> Floats:
@@ -197,7 +195,7 @@ def head_trajectories(result: Followed, seed: int) -> pd.DataFrame:
     """Rows of `HEAD_TRAJECTORIES` of one model, without what identifies it."""
     examples, way = len(result.idx), Way.of(result, seed)
     snapshots, layers, heads = np.indices((len(result.steps), *result.first.shape[1:]))
-    columns: dict[str, npt.NDArray[np.generic]] = {
+    columns: dict[str, Values] = {
         "step": result.steps[snapshots],
         "layer": layers + 1,
         "head": heads + 1,
@@ -293,8 +291,7 @@ def _difference(profiles: Floats) -> Floats:
     """[...] mean of the upper half of the layers minus that of the lower, a middle one left out."""
     half = profiles.shape[-1] // 2
     upper, lower = profiles[..., -half:], profiles[..., :half]
-    difference: Floats = upper.mean(axis=-1) - lower.mean(axis=-1)
-    return difference
+    return upper.mean(axis=-1) - lower.mean(axis=-1)
 
 
 def _intervals(values: Floats, seed: int) -> Floats:
@@ -310,13 +307,12 @@ def _known(values: Floats, change: Floats) -> Floats:
     return np.where(change >= LEAST, values, np.nan)
 
 
-def _share(flags: npt.NDArray[np.bool_]) -> Floats:
+def _share(flags: Flags) -> Floats:
     """[snapshots, layers, heads] per cent of the examples."""
-    share: Floats = _PERCENT * flags.mean(axis=1)
-    return share
+    return _PERCENT * flags.mean(axis=1)
 
 
-def _snapshots_around(shares: Floats, steps: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _snapshots_around(shares: Floats, steps: Integers) -> tuple[Floats, Floats]:
     """Steps of the snapshots before places in the training, and from there on; NaN stays."""
     place = np.nan_to_num(shares) * steps[-1]
     by = np.clip(np.searchsorted(steps, place - 1e-9), 1, len(steps) - 1)

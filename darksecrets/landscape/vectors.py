@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Floats
 from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.surface_tables import CORNERS, FINETUNED, PRETRAINED
 from darksecrets.run.errors import InputError
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-Floats = npt.NDArray[np.float64]
 
 _LEAST = 1e-6
 """Sine of the angle between two directions, below which they count as parallel."""
@@ -136,8 +135,7 @@ class Frame:
 
     def distances(self, shares: Floats) -> Floats:
         """[..., 2] right-angled coordinates of points given by shares of the directions."""
-        found: Floats = shares @ self.places
-        return found
+        return shares @ self.places
 
     def shares(self, products: Floats) -> Floats:
         """[2] shares of the directions in the projection of a vector.
@@ -145,8 +143,7 @@ class Frame:
         Args:
             products: [2] inner products of the vector with both directions.
         """
-        found: Floats = np.linalg.solve(self.products, products).astype(np.float64)
-        return found
+        return np.linalg.solve(self.products, products).astype(np.float64)
 
 
 def frame_of(vectors: Vectors, ends: Sequence[str], origin: str | None, what: str) -> Frame:

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags
 from darksecrets.attention.punctuation import punctuation
 from darksecrets.norms.tables import KINDS
-
-Flags = npt.NDArray[np.bool_]
 
 
 def kinds_of(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list[Flags]:

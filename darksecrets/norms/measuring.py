@@ -11,20 +11,19 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.attention.extraction import batches_for, batches_of, encode_longest_first, pad
 from darksecrets.models.hooks import Observation, observe, require_projections
 from darksecrets.models.reading import Reading
-from darksecrets.norms.kinds import Flags, kinds_of
+from darksecrets.norms.kinds import kinds_of
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-Floats = npt.NDArray[np.float64]
 
 DRAWS = 10
 """Random assignments of the lengths to the tokens of an example."""
@@ -50,8 +49,8 @@ class Measured:
             logarithms of weight, relative to uniform attention, and of length.
     """
 
-    idx: npt.NDArray[np.int64]
-    tokens: npt.NDArray[np.int64]
+    idx: Integers
+    tokens: Integers
     uniform: Floats
     weight: Floats
     norm: Floats

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.norms.measuring import Measured
 from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
 from darksecrets.run.tables import Table
@@ -16,8 +16,6 @@ from darksecrets.stats.correlation import from_moments
 from darksecrets.stats.crossed import of_new_models
 from darksecrets.stats.paired import FEWEST, mean_of_known
 from darksecrets.stats.resampling import interval_of_known, resampled_means, widened
-
-Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
@@ -177,8 +175,7 @@ def _flat(values: Floats) -> Floats:
 
 def _of_layers(values: Floats, heads: Floats) -> Floats:
     """[kinds, layers, heads] the value of every head's layer, from `Means.over_heads`."""
-    layers: Floats = np.broadcast_to(values[:, :-1, None], heads.shape)
-    return layers
+    return np.broadcast_to(values[:, :-1, None], heads.shape)
 
 
 def _table(

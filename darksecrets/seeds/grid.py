@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.tables import LEARNING_CURVES, predictions
 from darksecrets.run.errors import InputError
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,8 @@ class Grid:
     task: Task
     inits: Sequence[int]
     orders: Sequence[int]
-    labels: npt.NDArray[np.generic]
-    predictions: npt.NDArray[np.generic]
+    labels: Values
+    predictions: Values
     scores: Mapping[str, Floats]
 
     @property
@@ -44,10 +42,9 @@ class Grid:
 
     def final(self, metric: str) -> Floats:
         """[initializations, orders] scores of the final models."""
-        final: Floats = self.scores[metric][..., -1]
-        return final
+        return self.scores[metric][..., -1]
 
-    def on_halves(self, metric: str, halves: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def on_halves(self, metric: str, halves: Integers) -> tuple[Floats, Floats]:
         """[splits, runs] final scores on both halves of the examples, × 100.
 
         Args:

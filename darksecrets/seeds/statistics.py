@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.data.metrics import PERCENT
 from darksecrets.seeds import tables as t
 from darksecrets.seeds.grid import Grid
@@ -18,8 +18,6 @@ from darksecrets.stats.maxima import expected_maximum, expected_of_chosen
 from darksecrets.stats.resampling import interval
 from darksecrets.stats.seeds import critical_value
 from darksecrets.stats.two_way import components
-
-Floats = npt.NDArray[np.float64]
 
 SPLITS = 100
 """Random halves of the examples, of which one chooses a run and the other scores it."""
@@ -127,10 +125,9 @@ def _gains(chosen_by: Floats, scored_by: Floats, shape: tuple[int, int]) -> tupl
     """
     draws = range(1, chosen_by.shape[1] + 1)
 
-    def gain(runs: npt.NDArray[np.int64]) -> Floats:
+    def gain(runs: Integers) -> Floats:
         one, other = chosen_by[:, runs], scored_by[:, runs]
-        found: Floats = expected_of_chosen(one, other, draws) - other.mean()
-        return found
+        return expected_of_chosen(one, other, draws) - other.mean()
 
     runs = np.arange(chosen_by.shape[1]).reshape(shape)
     variances = []

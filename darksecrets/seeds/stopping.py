@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
+from darksecrets.arrays import Floats, Integers
 
 MOST_SPLITS = 500
 """Splits of the runs into halves; all of them if there are fewer."""
@@ -89,7 +87,7 @@ def _tried(early: Floats, final: Floats, threshold: float) -> tuple[float, float
     return 1 - kept / runs, float(best - final[left].max()), max(0.0, float(best - at_random))
 
 
-def _splits(runs: int, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows]]:
+def _splits(runs: int, rng: np.random.Generator) -> Iterator[tuple[Integers, Integers]]:
     """Halves of the runs, and the rest."""
     size = runs // 2
     if math.comb(runs, size) <= MOST_SPLITS:
@@ -101,7 +99,9 @@ def _splits(runs: int, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows]]:
         yield np.array(half), others
 
 
-def _permutations(shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[tuple[Rows, Rows]]:
+def _permutations(
+    shape: tuple[int, ...], rng: np.random.Generator
+) -> Iterator[tuple[Integers, Integers]]:
     """Permutations of rows and of columns, that of neither among them."""
     rows, columns = shape
     if math.factorial(rows) * math.factorial(columns) <= MOST_PERMUTATIONS:

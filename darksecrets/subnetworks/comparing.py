@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.importance.survivors import correlated
 from darksecrets.importance.tables import HEADS, PARTS
 from darksecrets.run.shown import Shown
@@ -19,9 +19,6 @@ from darksecrets.stats.ranks import Draws, agreement
 from darksecrets.stats.resampling import feasible, widened
 from darksecrets.stats.seeds import critical_value
 from darksecrets.subnetworks import tables as t
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 RESAMPLES = 1000
 """Bootstrap samples of the parts."""
@@ -88,7 +85,7 @@ def _kappa(masks: Flags, seed: int) -> dict[str, float]:
     return {"kappa": kappa, "ci_low": low, "ci_high": high}
 
 
-def _counts(masks: Flags) -> npt.NDArray[np.int64]:
+def _counts(masks: Flags) -> Integers:
     """[parts, 2] how many seeds keep each part, and how many do not."""
     kept = masks.sum(axis=0)
     return np.stack([kept, len(masks) - kept], axis=1)

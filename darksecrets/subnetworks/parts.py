@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags
 from darksecrets.importance.tables import HEADS, MLPS
 from darksecrets.models.selectors import Heads, Shape
 
 if TYPE_CHECKING:
     from darksecrets.models.hooks import Intervention
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.data import metrics
 from darksecrets.data.batches import by_length
 from darksecrets.importance.claims import ACCURACY
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
     from darksecrets.models.hooks import Intervention
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 class Stage(NamedTuple):
@@ -77,8 +74,8 @@ class Found:
     """
 
     good: Parts
-    heads: Counts
-    mlps: Counts
+    heads: Integers
+    mlps: Integers
     scores: list[float]
 
     def bad(self) -> Parts:
@@ -87,7 +84,7 @@ class Found:
         return Parts(_first(self.heads, sizes[0]), _first(self.mlps, sizes[1]))
 
 
-def _first(steps: Counts, count: int) -> npt.NDArray[np.bool_]:
+def _first(steps: Integers, count: int) -> Flags:
     """Flags of the parts that were removed first, up to a number of them."""
     flat = steps.ravel()
     order = np.argsort(np.where(flat > 0, flat, flat.max(initial=0) + 1), kind="stable")
@@ -185,7 +182,7 @@ def importance(
 def _gates(model: PreTrainedModel, examples: int, parts: Parts) -> tuple[Gates, MlpGates]:
     """Gates that are open for some parts, for each example by itself."""
 
-    def gates(flags: npt.NDArray[np.bool_]) -> torch.Tensor:
+    def gates(flags: Flags) -> torch.Tensor:
         opened = torch.from_numpy(flags).to(model.device, model.dtype)
         return opened.expand(examples, *flags.shape).clone()
 
@@ -199,7 +196,7 @@ def predictions(
     task: Task,
     rows: Sequence[int],
     interventions: Sequence[Intervention | None],
-) -> npt.NDArray[np.generic]:
+) -> Any:  # noqa: ANN401 - numbers of classes, or outputs
     """[interventions, rows] predictions of some examples under each intervention."""
     logits = logits_under(model, split, rows, interventions)
     return np.stack([metrics.predict(task, each) for each in logits])

@@ -17,6 +17,7 @@ import pandas as pd
 from darksecrets.ablation.joint_effects import score_of_most_frequent
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain, require_usable, weighted
+from darksecrets.arrays import Floats
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import LEVEL
@@ -26,8 +27,6 @@ from darksecrets.stats.seeds import critical_value
 from darksecrets.stats.weighted import resampled
 from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.results import with_retrained
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
