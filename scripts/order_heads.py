@@ -11,10 +11,10 @@ def main(job: Job) -> None:
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
     from darksecrets.importance.gradients import held_out, sample
-    from darksecrets.importance.greedy import greedy_order
     from darksecrets.importance.pruning import choices, orders
     from darksecrets.importance.settings import Settings
     from darksecrets.importance.tables import HEAD_IMPORTANCE, PRUNING_CHOICES, PRUNING_ORDERS
+    from darksecrets.importance.without import greedy_order
     from darksecrets.models import devices
     from darksecrets.models.loading import load_classifier, load_tokenizer
 

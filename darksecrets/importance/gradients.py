@@ -8,7 +8,7 @@ heads that open together takes a pass for each of its nodes; it is of some of th
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -155,13 +155,8 @@ def exact(
     shape = shape_of(model)
     sets = [of_set for of_set in sweep_sets(shape) if of_set.kind != "layer"]
     backend = choose_backend(model, split, [of_set.intervention(mode) for of_set in sets])
-    found = np.empty((len(sets), len(rows)))
-    lengths = split.lengths[list(rows)]
-    with torch.inference_mode(), progress(f"Heads, {mode}", len(rows), "examples") as advance:
-        for places in by_length(lengths, BLOCK):
-            found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
-            advance(len(places))
-    return (found[1:] - found[0]).T.reshape(len(rows), shape.layers, shape.heads)
+    added = _added(backend, split, task, rows, f"Heads, {mode}")
+    return added.reshape(len(rows), shape.layers, shape.heads)
 
 
 def exact_of_mlps(
@@ -181,12 +176,19 @@ def exact_of_mlps(
     open_, count = torch.ones_like(_mlp_gates(model, 1).output), shape_of(model).layers
     closed = open_.repeat(count, 1).fill_diagonal_(0)
     backend = choose_backend(model, split, [None, *(MlpGates(each[None]) for each in closed)])
-    found = np.empty((1 + count, len(rows)))
-    with torch.inference_mode(), progress("MLPs", len(rows), "examples") as advance:
+    return _added(backend, split, task, rows, "MLPs")[..., None]
+
+
+def _added(
+    backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int], title: str
+) -> Floats:
+    """[examples, others] what every intervention but the first adds to the losses of the first."""
+    found = np.empty((len(backend.interventions), len(rows)))
+    with torch.inference_mode(), progress(title, len(rows), "examples") as advance:
         for places in by_length(split.lengths[list(rows)], BLOCK):
             found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
             advance(len(places))
-    return (found[1:] - found[0]).T[..., None]
+    return (found[1:] - found[0]).T
 
 
 def can_change_mlps(model: PreTrainedModel) -> bool:
@@ -218,24 +220,20 @@ def _integrate(
     points, weights = np.polynomial.legendre.leggauss(nodes)
     integrated, closed = _empty(model, len(rows)), np.empty(len(rows))
     lengths = split.lengths[rows]
-    for places in _progressing(by_length(lengths, batch_size_of(model, lengths)), len(rows)):
-        batch, labels = batch_of(model, split, [rows[place] for place in places])
-        for point, weight in zip(points, weights, strict=True):
-            gates = _gates(model, len(places), 1, (1 + point) / 2)
-            _, (of_output, _) = backward(model, task, batch, labels, gates)
-            integrated[places] += weight / 2 * of_output[..., 0]
-        gates = _gates(model, len(places), 1, 0.0)
-        with torch.inference_mode(), intervene(model, gates):
-            of_batch = loss(task, model(**batch).logits, labels, "none")
-            closed[places] = of_batch.double().cpu().numpy()
-    return integrated, closed
-
-
-def _progressing(batches: Iterator[list[int]], examples: int) -> Iterator[list[int]]:
-    with progress("Integrated gradients", examples, "examples") as advance:
+    batches = by_length(lengths, batch_size_of(model, lengths))
+    with progress("Integrated gradients", len(rows), "examples") as advance:
         for places in batches:
-            yield places
+            batch, labels = batch_of(model, split, [rows[place] for place in places])
+            for point, weight in zip(points, weights, strict=True):
+                gates = _gates(model, len(places), 1, (1 + point) / 2)
+                _, (of_output, _) = backward(model, task, batch, labels, gates)
+                integrated[places] += weight / 2 * of_output[..., 0]
+            gates = _gates(model, len(places), 1, 0.0)
+            with torch.inference_mode(), intervene(model, gates):
+                of_batch = loss(task, model(**batch).logits, labels, "none")
+                closed[places] = of_batch.double().cpu().numpy()
             advance(len(places))
+    return integrated, closed
 
 
 def backward(

@@ -22,8 +22,7 @@ from darksecrets.ablation.joint import Order
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.arrays import Singles
 from darksecrets.importance import tables as t
-from darksecrets.importance.hard_concrete import open_probability, settled
-from darksecrets.importance.learning import Start, Trained, train_on
+from darksecrets.importance.learning import Start, Trained, open_probability, settled, train_on
 from darksecrets.importance.pruning import ascending
 from darksecrets.importance.settings import LearnedGates
 from darksecrets.importance.without import logits_without

@@ -45,7 +45,7 @@ def orders(
 
     Args:
         importance: Rows of ``head_importance`` of one model.
-        greedy: The order that `greedy.greedy_order` found.
+        greedy: The order that `without.greedy_order` found.
         draws: Number of random orders.
         seed: Seed of these, and of the order of tied heads.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from darksecrets.importance import tables
 from darksecrets.run.shown import Shown
 
@@ -10,28 +12,17 @@ _MAGNITUDES = (tables.ABSOLUTE, tables.PER_TOKEN, tables.ACCUMULATED)
 _SUMMARIES = ("importance_agreement", "important_heads")
 _SIGNED = (tables.EXACT, tables.SIGNED, tables.INTEGRATED)
 
+
+def _of_definitions(names: tuple[str, ...], **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
+    """The importance of heads by some definitions."""
+    where = {"mode": tables.MODE, "definition": names}
+    about = {"kind": "definition", "where": where, "summaries": _SUMMARIES, **more}
+    return Shown(tables.HEAD_IMPORTANCE, "importance", "Importance: {kind}", _GROUP, **about)
+
+
 SHOWN = (
-    Shown(
-        tables.HEAD_IMPORTANCE,
-        "importance",
-        "Importance: {kind}",
-        _GROUP,
-        kind="definition",
-        where={"mode": tables.MODE, "definition": _SIGNED},
-        palette="effect",
-        summaries=_SUMMARIES,
-        on_card=(tables.EXACT,),
-    ),
-    Shown(
-        tables.HEAD_IMPORTANCE,
-        "importance",
-        "Importance: {kind}",
-        _GROUP,
-        kind="definition",
-        where={"mode": tables.MODE, "definition": _MAGNITUDES},
-        summaries=_SUMMARIES,
-        on_card=False,
-    ),
+    _of_definitions(_SIGNED, palette="effect", on_card=(tables.EXACT,)),
+    _of_definitions(_MAGNITUDES, on_card=False),
     Shown(
         tables.REMAINING_HEADS,
         "survives",

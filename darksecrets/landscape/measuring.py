@@ -15,16 +15,19 @@ import torch
 import transformers
 
 from darksecrets.arrays import Floats
-from darksecrets.landscape.curvature import (
-    Eigenvalue,
-    Product,
-    draws_of_trace,
-    top_eigenvalue,
-)
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.objective import Objective
 from darksecrets.landscape.settings import Flatness
-from darksecrets.landscape.sharpness import Farthest, balls, box, rises, sharpness
+from darksecrets.landscape.sharpness import (
+    Farthest,
+    Product,
+    balls,
+    box,
+    draws_of_trace,
+    rises,
+    sharpness,
+    top_eigenvalue,
+)
 from darksecrets.landscape.tables import FILTER, FLATNESS, PLAIN, RISE, SHARPNESS, TOP, TRACE, TRAIN
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
@@ -170,20 +173,16 @@ def _measures(
             yield scale, TRACE, estimate(draws)
             advance(1)
             top = top_eigenvalue(product, objective.start, settings.iterations, draw())
-            yield scale, TOP, _of_eigenvalue(top)
+            ends = top.value - top.residual, top.value + top.residual
+            yield scale, TOP, Estimate(top.value, *ends, top.residual, top.steps)
             advance(1)
-            starts = [_in_weights(objective, scale, top.vector)]
-            sharp = sharpness(objective, region, settings.ascent, starts)
+            start = objective.scale * top.vector if scale == FILTER else top.vector  # of weights
+            sharp = sharpness(objective, region, settings.ascent, [start])
             yield scale, SHARPNESS, Estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
             advance(1)
         found = rises(objective, RADIUS, settings.directions, draw())
         yield FILTER, RISE, estimate(found)
         advance(1)
-
-
-def _in_weights(objective: Objective, scale: str, vector: torch.Tensor) -> torch.Tensor:
-    """A direction of the weights, from an eigenvector of the Hessian of a scale."""
-    return objective.scale * vector if scale == FILTER else vector
 
 
 def _generators(of: Finetuned) -> Callable[[], torch.Generator]:
@@ -208,11 +207,6 @@ def estimate(draws: Floats) -> Estimate:
     mean, error = float(draws.mean()), float(draws.std(ddof=1) / len(draws) ** 0.5)
     half = float(t.isf(LEVEL / 2, len(draws) - 1)) * error
     return Estimate(mean, mean - half, mean + half, error, len(draws))
-
-
-def _of_eigenvalue(top: Eigenvalue) -> Estimate:
-    ends = top.value - top.residual, top.value + top.residual
-    return Estimate(top.value, *ends, top.residual, top.steps)
 
 
 def constant_loss(task: Task, labels: npt.NDArray[Any]) -> float:

@@ -11,6 +11,7 @@ BERT-base 109 million numbers, 0.44 GB.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -146,10 +147,23 @@ class Objective:
             labels = labels.to(logits)
         return loss(self.task, logits, labels, "sum") / len(self.split)
 
-    def _moved(self, moved: torch.Tensor | None) -> _Moved:
-        return _Moved(
-            self._parameters, self._parts(self.start + moved) if moved is not None else ()
-        )
+    @contextlib.contextmanager
+    def _moved(self, moved: torch.Tensor | None) -> Iterator[None]:
+        """Move the parameters by a vector inside a ``with`` block; None leaves them as they are."""
+        if moved is None:
+            yield
+            return
+        kept = [parameter.detach().clone() for parameter in self._parameters]
+        self._set(self._parts(self.start + moved))
+        try:
+            yield
+        finally:
+            self._set(kept)
+
+    @torch.no_grad()
+    def _set(self, values: list[torch.Tensor]) -> None:
+        for parameter, value in zip(self._parameters, values, strict=True):
+            parameter.copy_(value)
 
     def _parts(self, vector: torch.Tensor) -> list[torch.Tensor]:
         """A vector as tensors of the parameters' shapes, on their device."""
@@ -167,24 +181,3 @@ class Objective:
         layers = int(self.model.config.num_hidden_layers)
         size = _KEPT * layers * devices.sequence_bytes(self.model.config, longest)
         return devices.batch_size(self.model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
-
-
-class _Moved:
-    """Parameters with other values, inside a ``with`` block; none to leave them as they are."""
-
-    def __init__(
-        self, parameters: list[torch.Tensor], values: list[torch.Tensor] | tuple[()]
-    ) -> None:
-        self.parameters, self.values = parameters, values
-        self.kept = [parameter.detach().clone() for parameter in parameters] if values else []
-
-    def __enter__(self) -> None:
-        self._set(self.values)
-
-    def __exit__(self, *_: object) -> None:
-        self._set(self.kept)
-
-    def _set(self, values: list[torch.Tensor] | tuple[()]) -> None:
-        with torch.no_grad():
-            for parameter, value in zip(self.parameters, values, strict=False):
-                parameter.copy_(value)

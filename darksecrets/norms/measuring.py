@@ -6,23 +6,77 @@ their sizes: for each example, sums over the tokens of each kind.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import torch
 
 from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.attention.extraction import batches_for, batches_of, encode_longest_first, pad
+from darksecrets.attention.punctuation import punctuation
 from darksecrets.models.hooks import Observation, observe, require_projections
 from darksecrets.models.reading import Reading
-from darksecrets.norms.kinds import kinds_of
+from darksecrets.norms.tables import KINDS
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
+
+def kinds_of(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list[Flags]:
+    """Which kinds every token is of.
+
+    Punctuation is a token of punctuation characters (Unicode's category P). A word piece is
+    frequent if it occurs more often in all examples than the piece of the median word token does,
+    so frequent tokens are at most half of the word tokens.
+
+    Args:
+        table: A row per example, see `attention.extraction.encode_longest_first`.
+        examples: The same examples: ``idx`` and their sentences.
+
+    Returns:
+        For every row, [L, kinds] in the order of `KINDS`.
+    """
+    rows = table.to_dict("records")
+    plain = [
+        ~(np.asarray(row["special"], dtype=bool) | flags)
+        for row, flags in zip(rows, punctuation(table, examples), strict=True)
+    ]
+    frequent = _frequent(rows, plain)
+    return [_flags(row, words, frequent) for row, words in zip(rows, plain, strict=True)]
+
+
+def _pieces(row: Mapping[Any, Any]) -> list[str]:
+    return [piece.lower() for piece in row["tokens"]]
+
+
+def _frequent(rows: Sequence[Mapping[Any, Any]], plain: Sequence[Flags]) -> set[str]:
+    """Word pieces that occur more often than that of the median word token."""
+
+    def words() -> Iterator[str]:
+        for row, flags in zip(rows, plain, strict=True):
+            yield from (
+                piece for piece, is_word in zip(_pieces(row), flags, strict=True) if is_word
+            )
+
+    counts = Counter(words())
+    middle = np.median([counts[piece] for piece in words()]) if counts else 0
+    return {piece for piece, count in counts.items() if count > middle}
+
+
+def _flags(row: Mapping[Any, Any], words: Flags, frequent: set[str]) -> Flags:
+    special = np.asarray(row["special"], dtype=bool)
+    first = special & (np.arange(len(special)) == 0)
+    often = words & np.array([piece in frequent for piece in _pieces(row)])
+    separator, marks = special & ~first, ~special & ~words
+    kinds = (first, separator, special, marks, often, words & ~often)
+    assert len(kinds) == len(KINDS)
+    return np.stack(kinds, axis=-1)
 
 
 DRAWS = 10

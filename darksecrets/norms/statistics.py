@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,12 +139,8 @@ def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
     kinds, layers, _ = mean.weight.shape
     moved = {name: np.zeros((RESAMPLES, kinds, layers + 1)) for name in names}
     for kind, place in np.ndindex(kinds, layers + 1):
-        own = slice(None) if place == layers else place
-
-        def of(values: Floats, kind: int = kind, own: slice | int = own) -> Floats:
-            return values[kind, own].ravel()
-
-        for name, effects in zip(names, _effects(mean, of), strict=True):
+        own = kind, slice(None) if place == layers else place
+        for name, effects in zip(names, _effects(mean, own), strict=True):
             known = effects[~np.isnan(effects)]
             if known.size:
                 rng = np.random.default_rng([seed, place])
@@ -152,14 +148,15 @@ def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
     return moved
 
 
-def _effects(mean: Means, of: Callable[[Floats], Floats]) -> tuple[Floats, ...]:
+def _effects(mean: Means, own: tuple[int, slice | int]) -> tuple[Floats, ...]:
     """[heads] what each head adds to the estimates of its layer; for `kept`, to first order."""
-    weight, norm = of(mean.weight), of(mean.norm)
+    weight, norm = mean.weight[own].ravel(), mean.norm[own].ravel()
     total = weight.mean()
     with np.errstate(invalid="ignore", divide="ignore"):
         kept = (norm - weight * norm.mean() / total) / total
     kept = np.where(np.isfinite(kept), kept, np.nan)
-    return of(mean.over_control), of(mean.length), kept, of(mean.correlation)
+    over, length, correlation = mean.over_control, mean.length, mean.correlation
+    return over[own].ravel(), length[own].ravel(), kept, correlation[own].ravel()
 
 
 def _over_heads(values: Floats) -> Floats:

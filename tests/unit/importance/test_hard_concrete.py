@@ -9,7 +9,7 @@ from glue import TASKS
 from tiny_models import save_classifier
 
 from darksecrets.ablation.disable import disable
-from darksecrets.importance.hard_concrete import (
+from darksecrets.importance.learning import (
     FULLY,
     START,
     HardConcrete,

@@ -13,7 +13,6 @@ from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
-from darksecrets.importance.definitions import BATCH, orders
 from darksecrets.importance.gradients import Gradients
 from darksecrets.importance.pruning import (
     layer_needs,
@@ -26,7 +25,13 @@ from darksecrets.importance.pruning import (
 )
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.smaller import removable
-from darksecrets.importance.statistics import head_importance, importance_agreement, mlp_importance
+from darksecrets.importance.statistics import (
+    BATCH,
+    head_importance,
+    importance_agreement,
+    mlp_importance,
+    orders,
+)
 from darksecrets.importance.tables import (
     ABSOLUTE,
     ACCUMULATED,

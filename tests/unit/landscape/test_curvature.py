@@ -14,7 +14,6 @@ from torch.func import functional_call
 
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.landscape import objective as of_objective
-from darksecrets.landscape.curvature import draws_of_trace, top_eigenvalue
 from darksecrets.landscape.directions import (
     encoder_parameters,
     filter_normalised,
@@ -22,7 +21,14 @@ from darksecrets.landscape.directions import (
     filter_scale,
 )
 from darksecrets.landscape.objective import Objective
-from darksecrets.landscape.sharpness import balls, box, rises, sharpness
+from darksecrets.landscape.sharpness import (
+    balls,
+    box,
+    draws_of_trace,
+    rises,
+    sharpness,
+    top_eigenvalue,
+)
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.errors import InputError
 

@@ -19,7 +19,6 @@ from toy_data import save_dataset
 
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.landscape import measuring
-from darksecrets.landscape.curvature import draws_of_trace, top_eigenvalue
 from darksecrets.landscape.derivatives import require_second
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.flatness import draw
@@ -28,6 +27,7 @@ from darksecrets.landscape.measuring import constant_loss, flatness_of
 from darksecrets.landscape.objective import Objective
 from darksecrets.landscape.preflight import check_derivatives
 from darksecrets.landscape.settings import Flatness
+from darksecrets.landscape.sharpness import draws_of_trace, top_eigenvalue
 from darksecrets.landscape.tables import (
     FLATNESS,
     FLATNESS_MEANS,

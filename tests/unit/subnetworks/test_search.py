@@ -22,8 +22,7 @@ from darksecrets.models.selectors import Shape
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 from darksecrets.subnetworks.claims import over_random
-from darksecrets.subnetworks.finding import predicted, subnetworks
-from darksecrets.subnetworks.magnitude import matrices, pruned
+from darksecrets.subnetworks.finding import matrices, predicted, pruned, subnetworks
 from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.search import (
     Examples,
