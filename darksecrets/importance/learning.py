@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +32,6 @@ from darksecrets.run.arrays import read_arrays
 from darksecrets.run.resuming import write_arrays
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
     from darksecrets.data.batches import EncodedSplit
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.training import Settings
@@ -177,7 +174,8 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
         "precision": precision.resolve(start.settings.precision),
     }
     of_run = (model, start.train, start.validation, start.task, run, folder)
-    with deterministic(run["order_seed"]), _without(model, removed):
+    removing = intervene(model, Disable(removed, ZERO)) if removed else contextlib.nullcontext()
+    with deterministic(run["order_seed"]), removing:
         if not penalty:
             trainer = FineTuner(*of_run)
             trainer.run(None, math.inf)
@@ -188,13 +186,6 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
             learner = GateLearner(gates, penalty, *of_run)
             learner.run(None, math.inf)
         return Trained(learner.logits, gates.log_a.detach().cpu().numpy())
-
-
-@contextlib.contextmanager
-def _without(model: PreTrainedModel, heads: Heads) -> Iterator[None]:
-    """Without some heads, in training and evaluation."""
-    with intervene(model, Disable(heads, ZERO)) if heads else contextlib.nullcontext():
-        yield
 
 
 class GateLearner(FineTuner):

@@ -171,7 +171,10 @@ def measure(
         classifier: The classifier of patterns.
         name: Name of the task, for the progress bar.
     """
-    end = _at_the_end(snapshots, model, maps)
+    begun = {name: each.detach().clone() for name, each in model.named_parameters()}
+    apply(model, begun, snapshots.at(snapshots.listed[-1].step))
+    end = maps()
+    apply(model, begun, {})
     steps = [each.step for each in snapshots.listed]
     first, parts, patterns = None, [], []
     with progress(f"Following heads, {name}", len(steps), "snapshots") as advance:
@@ -208,16 +211,6 @@ def weights_of(snapshots: Snapshots) -> Floats:
     length = _product(end, end)
     found = [_product(changes, end) for _, changes in snapshots.read()]
     return np.array(found) / (length or 1.0)
-
-
-def _at_the_end(
-    snapshots: Snapshots, model: PreTrainedModel, maps: Callable[[], KeptMaps]
-) -> KeptMaps:
-    begun = {name: each.detach().clone() for name, each in model.named_parameters()}
-    apply(model, begun, snapshots.at(snapshots.listed[-1].step))
-    found = maps()
-    apply(model, begun, {})
-    return found
 
 
 def _between(first: Maps, now: Maps, end: Maps) -> tuple[Floats, Floats, Floats]:

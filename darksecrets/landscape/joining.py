@@ -55,9 +55,13 @@ def change_and_cost(
         draws = Draws(layers, 0, resampling.permutations, resampling.seed)
         for cost in tables.COSTS:
             if cost in costs:
-                about = {"scope": scope, "change": change, "cost": cost, "seeds": len(results)}
-                found = _compared(changes, costs[cost][0], draws, within=scope == tables.HEADS)
-                rows.append({**about, "units": len(layers), **found})
+                found = paired_agreement(changes, costs[cost][0], draws)
+                within = found.p_within if scope == tables.HEADS else np.nan
+                rows.append(
+                    {"scope": scope, "change": change, "cost": cost, "seeds": len(results)}
+                    | {"units": len(layers), "spearman": found.rho, "p_value": found.p}
+                    | {"p_within_layers": within}
+                )
                 on_scale.append(on_fishers_scale(changes, *costs[cost], layers))
     names = [name for name in tables.CHANGE_AND_COST.names if name not in ("task", "state")]
     table = pd.DataFrame(rows)
@@ -78,14 +82,25 @@ def _comparisons(
 ) -> Iterator[tuple[str, str, Floats, Costs, Any]]:
     """Scope, change, [seeds, units] changes, costs, and [units] layers."""
     every = list(results.values())
-    for scope in (tables.HEADS, tables.LAYERS):
-        outputs = [_reset(result, scope) for result in every]
+    swaps = every[0].swaps
+    alone = np.flatnonzero((swaps["direction"] == tables.RESET) & (swaps["kind"] == tables.LAYER))
+    units = {
+        tables.HEADS: [
+            (r.heads.reshape(-1, *r.finetuned.shape), r.head_changes.ravel()) for r in every
+        ],
+        tables.LAYERS: [
+            (r.swapped[alone], r.swaps["weight_change"].to_numpy(dtype=np.float64)[alone])
+            for r in every
+        ],
+    }
+    for scope, of_models in units.items():
+        outputs, moved = (list(each) for each in zip(*of_models, strict=True))
         if not outputs[0].size:
             continue
         count = len(outputs[0])
         layers = np.arange(count) // (count // every[0].layers)
         costs = _costs(every, outputs, task, resampling)
-        changes = {tables.WEIGHTS: [_weights(result, scope) for result in every]}
+        changes = {tables.WEIGHTS: moved}
         if maps:
             of_heads = [maps[seed] for seed in results]
             changes[tables.MAPS] = [
@@ -93,25 +108,6 @@ def _comparisons(
             ]
         for change, values in changes.items():
             yield scope, change, np.stack(values), costs, layers
-
-
-def _reset(result: Reset, scope: str) -> Logits:
-    """[units, examples, outputs] with each head, or layer, reset alone."""
-    if scope == tables.HEADS:
-        return result.heads.reshape(-1, *result.finetuned.shape)
-    return result.swapped[_alone(result)]
-
-
-def _weights(result: Reset, scope: str) -> Floats:
-    """[units] how far their weights have moved."""
-    if scope == tables.HEADS:
-        return result.head_changes.ravel()
-    return result.swaps["weight_change"].to_numpy(dtype=np.float64)[_alone(result)]
-
-
-def _alone(result: Reset) -> Any:  # noqa: ANN401 - an index array
-    swaps = result.swaps
-    return np.flatnonzero((swaps["direction"] == tables.RESET) & (swaps["kind"] == tables.LAYER))
 
 
 def _costs(
@@ -150,13 +146,6 @@ def _of_seed(
     means = {name: values.mean(axis=1) for name, values in sums.items()}
     means["score"] = PERCENT * (scores[0] - scores[1:])
     return {name: (means[name], np.concatenate(parts)) for name, parts in drawn.items()}
-
-
-def _compared(changes: Floats, costs: Floats, draws: Draws, *, within: bool) -> dict[str, float]:
-    """A rank correlation with its tests, from [seeds, units] twice."""
-    found = paired_agreement(changes, costs, draws)
-    p_within = found.p_within if within else np.nan
-    return {"spearman": found.rho, "p_value": found.p, "p_within_layers": p_within}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.results import Logits, Reset
 from darksecrets.landscape.running import heads_of, run
 from darksecrets.landscape.settings import Settings
-from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
+from darksecrets.landscape.swaps import interpolated, interpolations, swaps
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
@@ -165,8 +165,12 @@ def outputs_of(
     size = (shape.layers, shape.heads) if heads else (0, 0)
     changes = np.array([mixture.change_of_head(*head) for head in heads], dtype=np.float64)
     of_swaps, of_curves, of_heads = np.split(found[1:], np.cumsum([len(exchanged), len(between)]))
+    described = [
+        (swap.direction, swap.kind, swap.first, swap.last, mixture.change(swap.places))
+        for swap in exchanged
+    ]
     return Reset(
-        swaps=_described(exchanged, mixture),
+        swaps=pd.DataFrame(described, columns=list(SWAPS.names)),
         finetuned=found[0],
         swapped=of_swaps,
         heads=of_heads.reshape(*size, *found.shape[1:]),
@@ -178,12 +182,3 @@ def outputs_of(
         validation=of_curves.reshape(len(parts), len(points), *found.shape[1:]),
         train=of_train.reshape(len(parts), len(points), *of_train.shape[1:]),
     )
-
-
-def _described(exchanged: Sequence[Swap], mixture: Mixture) -> pd.DataFrame:
-    """Rows of `SWAPS`."""
-    rows = [
-        (swap.direction, swap.kind, swap.first, swap.last, mixture.change(swap.places))
-        for swap in exchanged
-    ]
-    return pd.DataFrame(rows, columns=list(SWAPS.names))

@@ -100,7 +100,8 @@ def losses(task: Task, logits: Logits, labels: Labels) -> Floats:
         return (outputs[..., 0] - labels) ** 2
     highest = outputs.max(axis=-1, keepdims=True)
     total = np.log(np.exp(outputs - highest).sum(axis=-1)) + highest[..., 0]
-    gold = np.take_along_axis(outputs, _places(labels, outputs), axis=-1)[..., 0]
+    places = np.broadcast_to(labels.astype(np.int64)[:, None], (*outputs.shape[:-1], 1))
+    gold = np.take_along_axis(outputs, places, axis=-1)[..., 0]
     return total - gold
 
 
@@ -129,8 +130,3 @@ def require_alike(results: Mapping[int, Reset], task: Task) -> None:
                 f"{task.name}: found different examples or exchanged layers in the results of "
                 f"seeds {first} and {seed}, expected the same. Run the rule reset_weights again."
             )
-
-
-def _places(labels: Labels, outputs: Floats) -> Integers:
-    shape = (*outputs.shape[:-1], 1)
-    return np.broadcast_to(labels.astype(np.int64)[:, None], shape)

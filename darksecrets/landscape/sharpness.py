@@ -98,11 +98,12 @@ def top_eigenvalue(
             for each in basis:
                 after = after - _dot(each, after) * each
         beside[step - 1] = _norm(after)
-        theta, weights = _top(diagonal, beside[:-1])
+        matrix = np.diag(diagonal) + np.diag(beside[:-1], 1) + np.diag(beside[:-1], -1)
+        values, vectors = np.linalg.eigh(matrix)
+        theta, weights = values[-1], vectors[:, -1]
         near = beside[step - 1] * abs(weights[-1]) <= TOLERANCE * abs(theta)
-        exhausted = beside[step - 1] <= torch.finfo(like.dtype).eps * _largest(
-            diagonal, beside[:-1]
-        )
+        largest = max(map(abs, (*diagonal, *beside[:-1])))
+        exhausted = beside[step - 1] <= torch.finfo(like.dtype).eps * largest
         if near or exhausted or step == min(steps, len(like)):
             break
         basis.append(after / beside[step - 1])
@@ -114,18 +115,6 @@ def top_eigenvalue(
     image = product(found)
     value = _dot(found, image)
     return Eigenvalue(value, _norm(image - value * found), found, len(basis))
-
-
-def _top(diagonal: list[float], beside: list[float]) -> tuple[float, Floats]:
-    """The greatest eigenvalue of a tridiagonal matrix, and its eigenvector."""
-    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
-    values, vectors = np.linalg.eigh(matrix)
-    top: Floats = vectors[:, -1]
-    return float(values[-1]), top
-
-
-def _largest(diagonal: list[float], beside: list[float]) -> float:
-    return max(map(abs, (*diagonal, *beside)))
 
 
 def _dot(one: torch.Tensor, other: torch.Tensor) -> float:

@@ -35,9 +35,9 @@ from darksecrets.models import devices, precision
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, fingerprint
+from darksecrets.run.files import fingerprint
 from darksecrets.run.progress import progress
-from darksecrets.run.resuming import finish, resuming
+from darksecrets.run.resuming import resuming, write_arrays
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -289,7 +289,7 @@ def _survey(
                 if not file.is_file():
                     of_row = [weights_of(plane, each, place) for each in x]
                     found = [_at(losses_at, point, corners) for point in of_row]
-                    _keep(file, np.array(found))
+                    write_arrays({"losses": np.array(found)}, file)
                 rows.append(read_arrays(file, "losses")["losses"])
                 advance(len(x))
             means, errors = np.array(rows).transpose(2, 3, 0, 1)
@@ -305,12 +305,6 @@ def _at(losses_at: Losses, weights: Weights, corners: Points) -> Floats:
         if used == {name: 1.0}:
             return np.stack([corners.losses[:, place], corners.errors[:, place]])
     return losses_at.at(weights)
-
-
-def _keep(file: Path, found: Floats) -> None:
-    with atomic(file) as temporary:
-        np.savez(temporary, losses=found)
-    finish(file)
 
 
 def _checked_corners(losses_at: Losses, corners: Points) -> Iterator[Floats]:

@@ -48,7 +48,7 @@ class Vectors:
         Raises:
             InputError: It has other parameters than the models before.
         """
-        found = _shapes(model)
+        found = {name: tuple(each.shape) for name, each in model.named_parameters()}
         if not self.shapes:
             self.shapes = found
             sizes = [int(np.prod(shape)) for shape in found.values()]
@@ -205,7 +205,3 @@ def put_changed(vectors: Vectors, model: PreTrainedModel, changes: Mapping[str, 
         for name, parameter in model.named_parameters():
             start = vectors.read(PRETRAINED, name)
             parameter.copy_(start + changes[name].float() if name in changes else start)
-
-
-def _shapes(model: PreTrainedModel) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}

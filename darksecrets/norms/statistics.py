@@ -92,7 +92,8 @@ def tables(
     found = {}
     for name, measured in models.items():
         mean, drawn = means(measured), drawn_means(measured, seed)
-        of_heads = {key: _of_layers(values, mean.weight) for key, values in of_layers.items()}
+        shape = mean.weight.shape  # every head has the value of its layer
+        of_heads = {key: np.broadcast_to(of[:, :-1, None], shape) for key, of in of_layers.items()}
         heads = _table(mean, drawn, of_heads, measured, NORM_STATISTICS)
         moved = of_other_heads(mean, seed)
         mean, drawn = mean.over_heads(), drawn.over_heads()
@@ -161,18 +162,9 @@ def _effects(mean: Means, own: tuple[int, slice | int]) -> tuple[Floats, ...]:
 
 def _over_heads(values: Floats) -> Floats:
     """[..., kinds, layers + 1] means over heads; last, over all layers and heads."""
-    layers, encoder = (mean_of_known(values, axis=-1), mean_of_known(_flat(values), axis=-1))
+    flat = values.reshape(*values.shape[:-2], -1)  # [..., layers × heads]
+    layers, encoder = mean_of_known(values, axis=-1), mean_of_known(flat, axis=-1)
     return np.concatenate([layers, encoder[..., None]], axis=-1)
-
-
-def _flat(values: Floats) -> Floats:
-    """[..., layers × heads] from [..., layers, heads]."""
-    return values.reshape(*values.shape[:-2], -1)
-
-
-def _of_layers(values: Floats, heads: Floats) -> Floats:
-    """[kinds, layers, heads] the value of every head's layer, from `Means.over_heads`."""
-    return np.broadcast_to(values[:, :-1, None], heads.shape)
 
 
 def _table(

@@ -48,7 +48,8 @@ def stop(early: Floats, final: Floats, rng: np.random.Generator) -> Stopped:
         rng: Draws splits if there are many.
     """
     found = [
-        _tried(early[others], final[others], _threshold(early[half], final[half]))
+        # the score part-way of the run that ends best; the least, if several do
+        _tried(early[others], final[others], early[half][final[half] == final[half].max()].min())
         for half, others in _splits(len(early), rng)
     ]
     return Stopped(*(float(mean) for mean in np.mean(found, axis=0)))
@@ -80,11 +81,6 @@ def predictive(early: Floats, final: Floats, rng: np.random.Generator) -> tuple[
     found = np.array([float((each * other).mean()) for each in permuted])
     rho = float((one * other).mean())
     return min(1.0, max(-1.0, rho)), float((found >= rho - 1e-9).mean())
-
-
-def _threshold(early: Floats, final: Floats) -> float:
-    """The score part-way of the run that ends best; the least, if several do."""
-    return float(early[final == final.max()].min())
 
 
 def _tried(early: Floats, final: Floats, threshold: float) -> tuple[float, float, float]:
