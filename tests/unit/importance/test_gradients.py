@@ -274,10 +274,6 @@ def test_a_sample_and_what_is_held_out_have_no_row_in_common(examples, size):
     assert {*rows, *others} <= set(range(examples))
 
 
-def test_a_sample_depends_on_its_seed():
-    assert sample(100, 30, 1) == sample(100, 30, 1) != sample(100, 30, 2)
-
-
 def test_the_number_of_heads_to_remove_is_that_of_a_loop(case, tmp_path):
     """The most heads up to which no score of the rows drops by more than 10 points."""
     shape, rows = shape_of(case.model), list(range(len(LENGTHS)))

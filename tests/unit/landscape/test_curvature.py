@@ -371,12 +371,6 @@ def test_a_loss_that_is_no_number_is_refused(encoder):
             weights.copy_(kept)
 
 
-def test_fused_attention_is_refused_by_pytorch_and_eager_is_not_fused(encoder):
-    """The reason for ``eager``: if this fails, the fused kernel has learned second derivatives."""
-    model, _, _ = encoder
-    assert model.config._attn_implementation == "eager"
-
-
 def test_rescaled_queries_and_keys_change_plain_numbers_only(encoder):
     """Dinh et al. (2017): queries × 4 and keys / 4 compute the same."""
     model, split, task = encoder

@@ -21,6 +21,7 @@ from darksecrets.models.loading import load_classifier
 from darksecrets.models.selectors import Shape
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
+from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.claims import over_random
 from darksecrets.subnetworks.finding import matrices, predicted, pruned, subnetworks
 from darksecrets.subnetworks.parts import Parts
@@ -34,14 +35,6 @@ from darksecrets.subnetworks.search import (
 )
 from darksecrets.subnetworks.statistics import subnetwork_scores
 from darksecrets.subnetworks.steps import most_steps, shares_left
-from darksecrets.subnetworks.tables import (
-    AS_IT_IS,
-    BAD,
-    GOOD,
-    RANDOM,
-    SUBNETWORK_SCORES,
-    SUBNETWORKS,
-)
 
 EXAMPLES = 20
 ROWS = Examples(range(8), range(8, EXAMPLES))
@@ -245,15 +238,15 @@ def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case, tmp_pa
     whole, good, _, *drawn = result.predictions[:5]
     assert (good == whole).all()
     assert all((each == whole).all() for each in drawn), "there is but one of this size"
-    options = {"trained": AS_IT_IS, "resamples": 50, "seed": 1}
+    options = {"trained": t.AS_IT_IS, "resamples": 50, "seed": 1}
     scores = subnetwork_scores(result, table, case.task, **options)
     identified = identify(scores, case.task.name, "finetuned/seed-1")
-    SUBNETWORK_SCORES.write(identified, tmp_path / "scores.csv")
+    t.SUBNETWORK_SCORES.write(identified, tmp_path / "scores.csv")
     sizes = scores.groupby("subnetwork")[["heads", "mlps", "same_size"]].first()
-    assert sizes.loc[BAD].tolist() == [0, 0, False]
-    assert sizes.loc[GOOD, "same_size"]
+    assert sizes.loc[t.BAD].tolist() == [0, 0, False]
+    assert sizes.loc[t.GOOD, "same_size"]
     kept = over_random(identified)
-    assert set(kept["subnetwork"]) == {GOOD}, "claims leave out what is of another size"
+    assert set(kept["subnetwork"]) == {t.GOOD}, "claims leave out what is of another size"
     assert (kept["low"] <= 0).all(), "and the whole model is no better than itself"
 
 
@@ -300,17 +293,17 @@ def test_the_table_has_every_part_of_every_subnetwork(case, tmp_path):
     found = search(case.model, case.split, case.task, ROWS, 0.9)
     table = subnetworks(case.model, found, draws=3, seed=5)
     file = tmp_path / "subnetworks.csv"
-    SUBNETWORKS.write(identify(table, case.task.name, "finetuned/seed-1"), file)
-    table = SUBNETWORKS.read(file)
+    t.SUBNETWORKS.write(identify(table, case.task.name, "finetuned/seed-1"), file)
+    table = t.SUBNETWORKS.read(file)
     assert len(table) == 5 * (8 + 2)
-    for name, expected in ((GOOD, found.good), (BAD, found.bad())):
+    for name, expected in ((t.GOOD, found.good), (t.BAD, found.bad())):
         again = Parts.from_table(table[table["subnetwork"] == name])
         assert (again.heads == expected.heads).all()
         assert (again.mlps == expected.mlps).all()
-    good = table[table["subnetwork"] == GOOD]
+    good = table[table["subnetwork"] == t.GOOD]
     assert (good["step"].isna() == good["kept"]).all()
-    assert table.loc[table["subnetwork"] == RANDOM, "step"].isna().all()
-    one = table[(table["subnetwork"] == RANDOM) & (table["draw"] == 3)]
+    assert table.loc[table["subnetwork"] == t.RANDOM, "step"].isna().all()
+    one = table[(table["subnetwork"] == t.RANDOM) & (table["draw"] == 3)]
     assert one.loc[one["part"] == HEADS, "kept"].sum() == found.good.size[0]
     # 32 × 32 weights in each of four maps, for four heads; 32 × 64 in each of two.
     assert set(zip(one["part"], one["weights"], strict=True)) == {("head", 1024), ("MLP", 4096)}
