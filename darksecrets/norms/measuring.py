@@ -19,7 +19,7 @@ from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.attention.extraction import batches_for, batches_of, encode_longest_first, pad
 from darksecrets.attention.punctuation import punctuation
-from darksecrets.models.hooks import Observation, observe, require_projections
+from darksecrets.models.hooks import observe, require_projections
 from darksecrets.models.reading import Reading
 from darksecrets.norms.tables import KINDS
 from darksecrets.run.progress import progress
@@ -115,21 +115,6 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """What one layer does with a batch, padding included.
-
-    Attributes:
-        maps: [example, head, query, key] weights; 0 for keys at padding.
-        reach: [example or 1, 1, query, key] whether a query may attend to a key.
-        vectors: [example, token, head, hidden] f(x).
-    """
-
-    maps: torch.Tensor
-    reach: torch.Tensor
-    vectors: torch.Tensor
-
-
-@dataclass(frozen=True)
 class Tokens:
     """The tokens of a batch, padded.
 
@@ -204,29 +189,34 @@ def _of_batch(
         observe(model, maps=True, reach=True, values=True, projections=True) as seen,
     ):
         model(**{name: ids.to(device) for name, ids in inputs.items()})
-        layers = [_of_layer(layer, tokens) for layer in _layers(seen)]
+        layers = []
+        for number, maps in seen.maps.items():
+            vectors = transformed(seen.values[number], seen.projections[number].weight)
+            layers.append(_of_layer(maps, seen.reach[number], vectors, tokens))
     return {
         name: torch.stack([layer[name] for layer in layers], dim=2).double().cpu().numpy()
         for name in layers[0]
     }
 
 
-def _layers(seen: Observation) -> Iterator[Layer]:
-    """The layers of an observed pass, one after the other."""
-    for number, maps in seen.maps.items():
-        vectors = transformed(seen.values[number], seen.projections[number].weight)
-        yield Layer(maps, seen.reach[number], vectors)
+def _of_layer(
+    maps: torch.Tensor, reach: torch.Tensor, vectors: torch.Tensor, tokens: Tokens
+) -> dict[str, torch.Tensor]:
+    """Fields of `Measured` for one layer: [example, kind, head or 1], of ``moments`` [..., 6].
 
-
-def _of_layer(layer: Layer, tokens: Tokens) -> dict[str, torch.Tensor]:
-    """Fields of `Measured` for one layer: [example, kind, head or 1], of ``moments`` [..., 6]."""
+    Args:
+        maps: [example, head, query, key] weights; 0 for keys at padding.
+        reach: [example or 1, 1, query, key] whether a query may attend to a key.
+        vectors: [example, token, head, hidden] f(x).
+        tokens: The tokens of the batch, padded.
+    """
     real, kinds = tokens.real, tokens.kinds
     queries = real[:, None, :, None]
-    received = (layer.maps * queries).sum(dim=2)  # [example, head, key]
-    size = lengths(layer.vectors)
-    reached = layer.reach * queries * real[:, None, None]
+    received = (maps * queries).sum(dim=2)  # [example, head, key]
+    size = lengths(vectors)
+    reached = reach * queries * real[:, None, None]
     chance = (reached / reached.sum(dim=-1, keepdim=True).clamp(min=1)).sum(dim=2)
-    together = (lengths_of_sums(layer.maps, products(layer.vectors)) * real[:, :, None]).sum(dim=1)
+    together = (lengths_of_sums(maps, products(vectors)) * real[:, :, None]).sum(dim=1)
     shuffled = torch.stack(
         [_shares(received * _reordered(size, order), kinds) for order in tokens.orders]
     )
