@@ -8,27 +8,22 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from darksecrets.arrays import Floats, Singles
 from darksecrets.compression.methods import Variant
 from darksecrets.compression.tables import BATCH, COMPRESSION_TIMES, INPUTS, SINGLE, WHOLE
-from darksecrets.data.batches import by_length
+from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.models import shrinking
 from darksecrets.models.removal import PROGRAM, save_program
 from darksecrets.run.files import atomic
 from darksecrets.run.progress import progress
 from darksecrets.stats.percentiles import median_interval
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from darksecrets.compression.methods import Variant
-    from darksecrets.data.batches import EncodedSplit
 
 
 def seconds(

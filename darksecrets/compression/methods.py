@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+
+from transformers import PreTrainedModel
 
 from darksecrets.compression import tables
 from darksecrets.compression.settings import Settings
@@ -18,13 +19,9 @@ from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import is_known
 from darksecrets.models.loading import Draw, draw_from_normal
 from darksecrets.models.removal import remove_heads, remove_mlps
+from darksecrets.models.selectors import Heads
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.models.selectors import Heads
-
-    Change = Callable[[PreTrainedModel], object]
+Change = Callable[[PreTrainedModel], object]
 
 LeastImportant = Callable[[int], "Heads"]
 """Gives a number of heads by layer, the least important ones."""

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from transformers import PreTrainedTokenizerBase
 
 from darksecrets.arrays import Flags, Integers, Values
 from darksecrets.attention.extraction import Inputs, encode_longest_first, pad, read_sample
 from darksecrets.attention.punctuation import punctuation
 from darksecrets.data.batches import MASK
+from darksecrets.data.tasks import Task
 from darksecrets.run.columns import FIRST, PUNCTUATION, SEPARATOR, TOKEN_KINDS, WORD
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from darksecrets.data.tasks import Task
 
 
 @dataclass(frozen=True)

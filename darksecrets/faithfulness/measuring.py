@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Floats, Integers
 from darksecrets.attention.contributions import lengths, transformed
 from darksecrets.attention.extraction import batches_of
+from darksecrets.data.tasks import Task
 from darksecrets.faithfulness.examples import Examples
 from darksecrets.faithfulness.tables import ATTENTION_GRADIENT, COMPARED, GRADIENT, NORMS, WEIGHTS
 from darksecrets.models.devices import SEQUENCES, sequence_bytes
@@ -28,11 +29,6 @@ from darksecrets.models.losses import loss
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.run.progress import progress
 from darksecrets.stats.kendall import kendall
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.tasks import Task
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Floats, Integers
 from darksecrets.data.batches import MASK
+from darksecrets.data.tasks import Task
 from darksecrets.faithfulness import statistics
 from darksecrets.faithfulness.examples import Examples, read
 from darksecrets.faithfulness.measuring import Measured, measure
@@ -27,11 +28,6 @@ from darksecrets.models.hooks import require_projections
 from darksecrets.models.loading import draw_from_normal, load_classifier
 from darksecrets.models.reading import Reading
 from darksecrets.run.progress import progress
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.tasks import Task
 
 STEPS = 10
 """Steps in which the tokens are erased: a tenth each."""

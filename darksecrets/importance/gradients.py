@@ -10,16 +10,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
+from darksecrets.ablation.backends import Backend
 from darksecrets.ablation.disable import UNIFORM, ZERO
 from darksecrets.ablation.sets import sweep_sets
 from darksecrets.ablation.sweep import choose_backend
 from darksecrets.arrays import Floats, Integers
-from darksecrets.data.batches import by_length
+from darksecrets.data.batches import EncodedSplit, by_length
+from darksecrets.data.tasks import Task
 from darksecrets.importance.gates import Gates, MlpGates
 from darksecrets.models import devices
 from darksecrets.models.hooks import intervene, shape_of
@@ -27,14 +29,6 @@ from darksecrets.models.losses import loss
 from darksecrets.models.mlps import mlps_of
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.ablation.backends import Backend
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-
 
 _log = logging.getLogger(__name__)
 

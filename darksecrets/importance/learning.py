@@ -17,25 +17,22 @@ import contextlib
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
 from darksecrets.ablation.disable import ZERO, Disable
 from darksecrets.arrays import Singles
-from darksecrets.finetuning.training import FINETUNED, FineTuner, deterministic
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
+from darksecrets.finetuning.training import FINETUNED, FineTuner, Settings, deterministic
 from darksecrets.models import devices, precision
 from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.loading import load_classifier
+from darksecrets.models.selectors import Heads, Shape
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.resuming import write_arrays
-
-if TYPE_CHECKING:
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-    from darksecrets.finetuning.training import Settings
-    from darksecrets.models.selectors import Heads, Shape
 
 TEMPERATURE = 0.33
 LOW, HIGH = -0.1, 1.1

@@ -9,31 +9,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.joint import Order, Place, Plan
 from darksecrets.ablation.joint_effects import DECIMALS, joint_effects, largest_sets
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
+from darksecrets.ablation.sweep import Settings
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.arrays import Floats
+from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import PERCENT, predict, score
+from darksecrets.data.tasks import Task
 from darksecrets.importance import tables as t
 from darksecrets.importance.steps import pruning_counts
 from darksecrets.importance.without import logits_without
 from darksecrets.models.selectors import Heads, Shape
 from darksecrets.stats.resampling import interval
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.ablation.sweep import Settings
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
 
 _SCORES = ["baseline", "score", "delta", "ci_low", "ci_high"]
 

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
+from darksecrets.ablation.backends import Logits
 from darksecrets.ablation.disable import ZERO, Disable
 from darksecrets.ablation.joint import Order, Place
 from darksecrets.ablation.sets import HeadSet
 from darksecrets.ablation.sweep import choose_backend
-from darksecrets.data.batches import by_length
+from darksecrets.data.batches import EncodedSplit, by_length
+from darksecrets.data.tasks import Task
 from darksecrets.importance.gradients import BLOCK, losses_of
 from darksecrets.importance.steps import pruning_counts
-from darksecrets.models.hooks import shape_of
+from darksecrets.models.hooks import Intervention, shape_of
+from darksecrets.models.selectors import Heads
 from darksecrets.run.progress import progress
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.ablation.backends import Logits
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-    from darksecrets.models.hooks import Intervention
-    from darksecrets.models.selectors import Heads
 
 
 def logits_without(

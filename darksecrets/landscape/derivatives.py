@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.landscape.directions import encoder_parameters
 from darksecrets.models.session import trial_inputs
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 Tensors = Sequence[torch.Tensor]
 

@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Floats, Halves
 from darksecrets.attention.entropy import entropy_sums
@@ -34,15 +36,10 @@ from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.starting import Start, load_start
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.classification import classify
+from darksecrets.patterns.classifier import Classifier
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
 from darksecrets.run.progress import progress
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import PreTrainedModel
-
-    from darksecrets.patterns.classifier import Classifier
 
 _BATCH = 2**24  # bytes of a batch of maps in half precision
 _SINGLE = 2.0**-22  # relative rounding of a weight when a difference is added in float32

@@ -6,15 +6,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
 import transformers
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Floats
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.objective import Objective
 from darksecrets.landscape.settings import Flatness
@@ -36,13 +39,6 @@ from darksecrets.run.progress import progress
 from darksecrets.run.resuming import finish, resuming
 from darksecrets.run.tables import identify
 from darksecrets.stats import LEVEL
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-
 
 RADIUS = 0.25
 """How far weights move in random directions, as a share of the lengths of their filters."""

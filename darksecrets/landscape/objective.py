@@ -14,20 +14,16 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.data.batches import EncodedSplit, by_length
+from darksecrets.data.tasks import Task
 from darksecrets.landscape.directions import encoder_parameters, filter_scale
 from darksecrets.models import devices
 from darksecrets.models.losses import loss
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.tasks import Task
 
 BATCH_SIZE = 16
 """Examples of a batch on a CPU; what both backward passes keep is in `_KEPT` times as much memory

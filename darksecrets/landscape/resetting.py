@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,8 @@ import torch
 
 from darksecrets.ablation.sweep import check_labels
 from darksecrets.arrays import Integers
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
 from darksecrets.finetuning.tables import predictions
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.results import Logits, Reset
@@ -27,11 +29,6 @@ from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.mixing import END, Mixture, whole
 from darksecrets.models.starting import Start, load_start
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-
 
 _ROUNDING = 1e-3  # of outputs in float32, which other batches or another CPU may change
 

@@ -14,15 +14,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.disable import ZERO
 from darksecrets.ablation.ties import decide_ties
 from darksecrets.arrays import Singles
-from darksecrets.data.batches import MASK, by_length
+from darksecrets.data.batches import MASK, EncodedSplit, by_length
 from darksecrets.finetuning.evaluation import batch_size_for
 from darksecrets.models import devices, threads
 from darksecrets.models.hooks import shape_of
@@ -30,11 +31,6 @@ from darksecrets.models.layers import Layer, classify, embed, is_known, layer_of
 from darksecrets.models.mixing import END, START, Mix, Mixture, has_separate_heads, whole
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
 
 Logits = Singles
 Head = tuple[int, int]

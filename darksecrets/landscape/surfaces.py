@@ -6,14 +6,18 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 import transformers
+from torch import Tensor
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.sweep import check_labels
 from darksecrets.arrays import Floats
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import batch_size_for, outputs
 from darksecrets.finetuning.snapshots import Snapshots
 from darksecrets.landscape import surface_tables as t
@@ -38,13 +42,6 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
 from darksecrets.run.progress import progress
 from darksecrets.run.resuming import resuming, write_arrays
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
 
 DIRECTIONS = ("direction-1", "direction-2")
 SHARES = {t.PRETRAINED: (1.0, 0.0), t.FINETUNED: (0.0, 0.0), t.FROM_NORMAL: (0.0, 1.0)}

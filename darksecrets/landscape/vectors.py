@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Floats
 from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.surface_tables import CORNERS, FINETUNED, PRETRAINED
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import PreTrainedModel
-
 
 _LEAST = 1e-6
 """Sine of the angle between two directions, below which they count as parallel."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
@@ -23,9 +24,6 @@ from darksecrets.models.hooks import observe, require_projections
 from darksecrets.models.reading import Reading
 from darksecrets.norms.tables import KINDS
 from darksecrets.run.progress import progress
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 def kinds_of(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list[Flags]:

@@ -6,12 +6,15 @@ Magnitude pruning, beside them, sets the smallest weights of all layers to 0 (Pr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from torch import nn
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.results import SweepResult
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.mlps import linear_maps_of
 from darksecrets.models.shrinking import zero_smallest
@@ -20,13 +23,6 @@ from darksecrets.subnetworks.results import WHOLE, sets_of
 from darksecrets.subnetworks.search import Found, predictions
 from darksecrets.subnetworks.steps import shares_left
 from darksecrets.subnetworks.tables import BAD, GOOD, MAGNITUDE, RANDOM, SUBNETWORKS
-
-if TYPE_CHECKING:
-    from torch import nn
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
 
 
 def subnetworks(model: PreTrainedModel, found: Found, draws: int, seed: int) -> pd.DataFrame:

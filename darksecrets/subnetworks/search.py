@@ -10,27 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.data import metrics
-from darksecrets.data.batches import by_length
+from darksecrets.data.batches import EncodedSplit, by_length
+from darksecrets.data.tasks import Task
 from darksecrets.importance.claims import ACCURACY
 from darksecrets.importance.gates import Gates, MlpGates
 from darksecrets.importance.gradients import backward, batch_of, batch_size_of
 from darksecrets.importance.without import logits_under
-from darksecrets.models.hooks import shape_of
+from darksecrets.models.hooks import Intervention, shape_of
 from darksecrets.subnetworks.parts import Parts
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-    from darksecrets.models.hooks import Intervention
 
 
 class Stage(NamedTuple):
