@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from transformers import PreTrainedModel
@@ -29,6 +30,7 @@ BATCH_SIZE = 16
 """Examples of a batch on a CPU; what both backward passes keep is in `_KEPT` times as much memory
 as a forward pass."""
 _KEPT = 6
+_ALL: dict[str, Any] = {"allow_unused": True, "materialize_grads": True}
 
 
 class Objective:
@@ -80,23 +82,14 @@ class Objective:
     def gradient(self, moved: torch.Tensor | None = None) -> torch.Tensor:
         """[weights] the gradient after the weights have moved by a vector."""
         with self._moved(moved):
-            return self._summed(
-                lambda value: torch.autograd.grad(
-                    value, self._parameters, allow_unused=True, materialize_grads=True
-                )
-            )
+            return self._summed(lambda value: torch.autograd.grad(value, self._parameters, **_ALL))
 
     def product(self, vector: torch.Tensor) -> torch.Tensor:
         """[weights] the Hessian, at the model's weights, times a vector."""
         parts = self._parts(vector)
 
         def twice(value: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            slopes = torch.autograd.grad(
-                *(value, self._parameters),
-                create_graph=True,
-                allow_unused=True,
-                materialize_grads=True,
-            )
+            slopes = torch.autograd.grad(value, self._parameters, create_graph=True, **_ALL)
             along = sum(
                 (slope * part).sum()
                 for slope, part in zip(slopes, parts, strict=True)
@@ -104,9 +97,7 @@ class Objective:
             )
             if not isinstance(along, torch.Tensor):
                 return tuple(map(torch.zeros_like, parts))
-            return torch.autograd.grad(
-                along, self._parameters, allow_unused=True, materialize_grads=True
-            )
+            return torch.autograd.grad(along, self._parameters, **_ALL)
 
         return self._summed(twice)
 

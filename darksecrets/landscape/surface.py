@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -87,7 +86,7 @@ class Surface:
             "corners": np.array(of.CORNERS),
             "checked": self.checked,
         }
-        for name, part in self._parts():
+        for name, part in {**self.grids, "corner": self.corners, "path": self.path}.items():
             arrays |= {f"{name}_{key}": value for key, value in vars(part).items()}
         with atomic(file) as temporary:
             np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
@@ -112,11 +111,6 @@ class Surface:
             Points(**parts["path"]),
             arrays["checked"],
         )
-
-    def _parts(self) -> Iterator[tuple[str, Grid | Points]]:
-        yield from self.grids.items()
-        yield "corner", self.corners
-        yield "path", self.path
 
 
 def between(points: int) -> Floats:

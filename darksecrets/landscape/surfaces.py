@@ -75,31 +75,23 @@ class Model:
     predictions: Path
 
 
+@dataclass(frozen=True)
 class Losses:
     """Losses of points of a plane.
 
-    Args:
+    Attributes:
         model: A model whose weights may be changed.
         vectors: Vectors of its shape.
         splits: The examples, by name, in the order of `SPLITS`.
         task: Their task.
         fast: Whether points are computed in bfloat16.
-
-    Attributes:
-        vectors: The same.
     """
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        vectors: Vectors,
-        splits: Mapping[str, EncodedSplit],
-        task: Task,
-        *,
-        fast: bool = False,
-    ) -> None:
-        self.model, self.vectors, self.splits = model, vectors, splits
-        self.task, self.fast = task, fast
+    model: PreTrainedModel
+    vectors: Vectors
+    splits: Mapping[str, EncodedSplit]
+    task: Task
+    fast: bool = False
 
     def at(self, weights: Weights, *, exact: bool = False) -> Floats:
         """[2, splits] mean losses and their standard errors at a point, in float32 if `exact`."""

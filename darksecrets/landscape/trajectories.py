@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Flags, Floats, Integers, Values
-from darksecrets.landscape import trajectory_tables
+from darksecrets.landscape import trajectory_tables as t
 from darksecrets.landscape.followed import STATISTICS, Followed, require_alike
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.run.tables import identify
@@ -51,29 +51,22 @@ def compare(models: Models, seed: int) -> dict[str, pd.DataFrame]:
     Raises:
         InputError: Seeds were followed at different steps or on different examples.
     """
-    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in trajectory_tables.TABLES}
+    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in t.TABLES}
     for (task, state), results in models.items():
         require_alike(results, f"{task}/{state}")
         ways = {number: Way.of(result, seed) for number, result in results.items()}
         for number, result in results.items():
             model = (task, f"{state}/seed-{number}")
-            rows = {
-                trajectory_tables.HEAD_TRAJECTORIES: head_trajectories(result, seed),
-                trajectory_tables.HEAD_HALFWAY: head_halfway(ways[number]),
-            }
-            for table, part in rows.items():
-                parts[table.name].append(identify(part, *model))
-        layers = [way.of_layers() for way in ways.values()]
-        for table, part in (
-            (trajectory_tables.LAYER_HALFWAY, layer_halfway(layers)),
-            (trajectory_tables.HALFWAY_ORDER, halfway_order(layers, seed)),
-        ):
-            parts[table.name].append(part.assign(task=task, state=state))
+            parts[t.HEAD_TRAJECTORIES.name].append(
+                identify(head_trajectories(result, ways[number], seed), *model)
+            )
+            parts[t.HEAD_HALFWAY.name].append(identify(head_halfway(ways[number]), *model))
+        layers, about = [way.of_layers() for way in ways.values()], {"task": task, "state": state}
+        parts[t.LAYER_HALFWAY.name].append(layer_halfway(layers).assign(**about))
+        parts[t.HALFWAY_ORDER.name].append(halfway_order(layers, seed).assign(**about))
     found = {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()}
-    found[trajectory_tables.HALFWAY_ORDER.name] = with_verdicts(
-        found[trajectory_tables.HALFWAY_ORDER.name]
-    )
-    return {table.name: found[table.name][list(table.names)] for table in trajectory_tables.TABLES}
+    found[t.HALFWAY_ORDER.name] = with_verdicts(found[t.HALFWAY_ORDER.name])
+    return {table.name: found[table.name][list(table.names)] for table in t.TABLES}
 
 
 def with_verdicts(order: pd.DataFrame) -> pd.DataFrame:
@@ -86,12 +79,7 @@ def with_verdicts(order: pd.DataFrame) -> pd.DataFrame:
     highs = order[["spearman_high", "ci_high"]].to_numpy(float)
     found = (q <= LEVEL).to_numpy()
     cases = [found & (lows > 0).all(axis=1), found & (highs < 0).all(axis=1)]
-    return order.assign(
-        q_value=q,
-        verdict=np.select(
-            cases, [trajectory_tables.LATER, trajectory_tables.EARLIER], trajectory_tables.NO_ORDER
-        ),
-    )
+    return order.assign(q_value=q, verdict=np.select(cases, [t.LATER, t.EARLIER], t.NO_ORDER))
 
 
 @dataclass(frozen=True)
@@ -191,9 +179,8 @@ def halfway(along: Floats, shares: Floats) -> Floats:
     return np.where(along[-1] > 0, found, np.nan)
 
 
-def head_trajectories(result: Followed, seed: int) -> pd.DataFrame:
+def head_trajectories(result: Followed, way: Way, seed: int) -> pd.DataFrame:
     """Rows of `HEAD_TRAJECTORIES` of one model, without what identifies it."""
-    examples, way = len(result.idx), Way.of(result, seed)
     snapshots, layers, heads = np.indices((len(result.steps), *result.first.shape[1:]))
     columns: dict[str, Values] = {
         "step": result.steps[snapshots],
@@ -202,7 +189,7 @@ def head_trajectories(result: Followed, seed: int) -> pd.DataFrame:
         "training": _PERCENT * result.shares[snapshots],
         "progress": way.progress,
         "same_pattern": _share(result.patterns == result.patterns[:1]),
-        "examples": np.full(snapshots.shape, examples),
+        "examples": np.full(snapshots.shape, way.examples),
     }
     for name, short, values in (
         ("cosine_to_start", "start", result.to_start),
@@ -214,7 +201,7 @@ def head_trajectories(result: Followed, seed: int) -> pd.DataFrame:
         name: result.values[:, number].mean(axis=1) for number, name in enumerate(STATISTICS)
     }
     columns |= {
-        trajectory_tables.pattern_column(name): _share(result.patterns == number)
+        t.pattern_column(name): _share(result.patterns == number)
         for number, name in enumerate(PATTERNS)
     }
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()})

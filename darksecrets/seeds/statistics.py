@@ -150,19 +150,12 @@ def tables(grid: Grid, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
 
 
 def _grid(grid: Grid) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "init_seed": grid.inits[start],
-                "order_seed": grid.orders[order],
-                "epoch": epoch + 1,
-                "metric": metric,
-                "score": value,
-            }
-            for metric, scores in grid.scores.items()
-            for (start, order, epoch), value in np.ndenumerate(scores)
-        ]
-    )
+    rows = [
+        (grid.inits[start], grid.orders[order], epoch + 1, metric, value)
+        for metric, scores in grid.scores.items()
+        for (start, order, epoch), value in np.ndenumerate(scores)
+    ]
+    return pd.DataFrame(rows, columns=["init_seed", "order_seed", "epoch", "metric", "score"])
 
 
 def _variance(grid: Grid) -> pd.DataFrame:
