@@ -11,8 +11,7 @@ from made_up_landscape import HEADS, LAYERS, MadeUp
 from adversarial.models import SAMPLES, TASK
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
 from darksecrets.landscape.flatness_means import means
-from darksecrets.landscape.measuring import estimate
-from darksecrets.landscape.sharpness import draws_of_trace
+from darksecrets.landscape.measuring import draws_of_trace, estimate
 from darksecrets.landscape.statistics import score
 from darksecrets.landscape.tables import STATES
 

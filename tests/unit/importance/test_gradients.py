@@ -14,8 +14,7 @@ from darksecrets.ablation.disable import disable
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import compute
 from darksecrets.data.tasks import Task
-from darksecrets.importance.gates import Gates, MlpGates
-from darksecrets.importance.gradients import Gradients, held_out, measure, sample
+from darksecrets.importance.gradients import Gates, Gradients, MlpGates, held_out, measure, sample
 from darksecrets.importance.pruning import choices, orders
 from darksecrets.importance.steps import pruning_counts
 from darksecrets.importance.tables import CHOOSING, DEFINITIONS, PRUNING_CHOICES

@@ -20,8 +20,7 @@ from darksecrets.landscape.directions import (
     filter_norms,
     filter_scale,
 )
-from darksecrets.landscape.objective import Objective
-from darksecrets.landscape.sharpness import (
+from darksecrets.landscape.measuring import (
     balls,
     box,
     draws_of_trace,
@@ -29,6 +28,7 @@ from darksecrets.landscape.sharpness import (
     sharpness,
     top_eigenvalue,
 )
+from darksecrets.landscape.objective import Objective
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.errors import InputError
 

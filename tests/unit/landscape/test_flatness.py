@@ -19,14 +19,17 @@ from toy_data import save_dataset
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.landscape import measuring
 from darksecrets.landscape import tables as t
-from darksecrets.landscape.derivatives import require_second
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.flatness_means import learned, means
-from darksecrets.landscape.measuring import constant_loss, flatness_of
-from darksecrets.landscape.objective import Objective
+from darksecrets.landscape.measuring import (
+    constant_loss,
+    draws_of_trace,
+    flatness_of,
+    top_eigenvalue,
+)
+from darksecrets.landscape.objective import Objective, require_second
 from darksecrets.landscape.preflight import check_derivatives
 from darksecrets.landscape.settings import Flatness
-from darksecrets.landscape.sharpness import draws_of_trace, top_eigenvalue
 from darksecrets.models import checkpoints
 from darksecrets.models.loading import draw_from_normal, load_classifier
 from darksecrets.run.errors import InputError
