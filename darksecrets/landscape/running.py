@@ -238,9 +238,15 @@ class Shared(Loop):
         parents += [place[_Node(below, head)] for head in carried]
         found = [of.new_empty(len(nodes) + len(own), *of.shape[1:]) for of in states]
         for share, chosen in _grouped(node.mix[number] for node in nodes):
-            self._forward(
-                self._layer(number, share), states, [parents[n] for n in chosen], found, chosen
-            )
+            layer = self._layer(number, share)
+            for old, new in zip(states, found, strict=True):
+                step = max(1, self._tokens // old.shape[2])
+                sources = torch.split(_flat([parents[n] for n in chosen], old), step)
+                for source, target in zip(
+                    sources, torch.split(_flat(chosen, old), step), strict=True
+                ):
+                    hidden = old.flatten(0, 1)[source]
+                    new.flatten(0, 1)[target] = layer.forward(hidden, _none(layer, hidden))
         for old, new in zip(states, found, strict=True) if own else ():
             self._reset(number, own, old[place[_Node(below)]], new[len(nodes) :])
         return nodes + [_Node(fine_tuned, head) for head in own], found
@@ -262,22 +268,6 @@ class Shared(Loop):
                 self.mixture.reset_head(*self.heads[head])
             model = self.mixture.model
             return layer_of(model, number, model.dtype, ZERO, copied=True)
-
-    def _forward(
-        self,
-        layer: Layer,
-        states: States,
-        parents: Sequence[int],
-        found: States,
-        nodes: Sequence[int],
-    ) -> None:
-        """Put the output of a layer for some nodes' parents in their places."""
-        for old, new in zip(states, found, strict=True):
-            step = max(1, self._tokens // old.shape[2])
-            sources, places = (torch.split(_flat(of, old), step) for of in (parents, nodes))
-            for source, place in zip(sources, places, strict=True):
-                hidden = old.flatten(0, 1)[source]
-                new.flatten(0, 1)[place] = layer.forward(hidden, _none(layer, hidden))
 
     def _reset(
         self, number: int, own: Sequence[int], hidden: torch.Tensor, found: torch.Tensor
@@ -302,25 +292,19 @@ class Shared(Loop):
         """[models, n, size] output of the last layer at the first token, by group."""
         number = self.mixture.layers
         place = {node: index for index, node in enumerate(before)}
-        # a head of the last layer is reset only there
-        own = [
-            node.head if node.head is not None and self.heads[node.head][0] == number else None
-            for node in wanted
-        ]
-        parents = [
-            place[_Node(node.mix[:number], None if head is not None else node.head)]
-            for node, head in zip(wanted, own, strict=True)
-        ]
+        parents, keys = [], []
+        for node in wanted:
+            own = node.head is not None and self.heads[node.head][0] == number  # reset only there
+            parents.append(place[_Node(node.mix[:number], None if own else node.head)])
+            keys.append((node.mix[number], node.head if own else None))
         found = [of.new_empty(len(wanted), of.shape[1], of.shape[3]) for of in states]
-        keys = ((node.mix[number], head) for node, head in zip(wanted, own, strict=True))
         for (share, head), chosen in _grouped(keys):
             layer = self._layer(number, share, head)
             for old, new in zip(states, found, strict=True):
                 hidden = old[[parents[index] for index in chosen]]
                 flat = hidden.flatten(0, 1)
-                new[chosen] = layer.first_token(flat, _none(layer, flat)).view(
-                    *hidden.shape[:2], -1
-                )
+                tokens = layer.first_token(flat, _none(layer, flat))
+                new[chosen] = tokens.view(*hidden.shape[:2], -1)
         return found
 
     def _classified(self, wanted: Sequence[_Node], tokens: torch.Tensor) -> torch.Tensor:
