@@ -92,13 +92,12 @@ MLP_IMPORTANCE = Table(
     may_be_empty=True,
 )
 
-_RHO = number(
-    "spearman",
-    "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for all",
-    low=-1,
-    high=1,
-    optional=True,
-)
+
+def correlation(name: str, meaning: str) -> tuple[Column, ...]:
+    """A correlation and the ends of its interval, any of which may be missing."""
+    column = number(name, meaning, low=-1, high=1, optional=True)
+    return column, *interval(name, bounds=(-1, 1), optional=True)
+
 
 IMPORTANCE_AGREEMENT = Table(
     "importance_agreement",
@@ -118,8 +117,11 @@ IMPORTANCE_AGREEMENT = Table(
             values=REFERENCES,
         ),
         integer("parts", "heads of the model, or MLPs", low=1),
-        _RHO,
-        *interval("spearman", bounds=(-1, 1), optional=True),
+        *correlation(
+            "spearman",
+            "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for "
+            "all",
+        ),
         like(P_VALUE, "two-sided permutation test of no rank correlation", optional=True),
         like(
             P_VALUE,
@@ -256,8 +258,7 @@ IMPORTANT_HEADS = Table(
         text("name", "what the measure is called"),
         like(STATE, "state of the model whose heads were measured", name="measured"),
         integer("heads", "heads of the model", low=1),
-        like(_RHO, "Spearman's rank correlation over heads"),
-        *interval("spearman", bounds=(-1, 1), optional=True),
+        *correlation("spearman", "Spearman's rank correlation over heads"),
         like(P_VALUE, "two-sided permutation test of no rank correlation"),
         like(Q_VALUE, "false discovery rate over the measures of the task"),
         like(

@@ -54,15 +54,13 @@ HEAD_TRAJECTORIES = Table(
         share("sharpness", "largest weight of a query, mean over queries"),
         share("first", "attention to the first token, [CLS]"),
         share("separators", "attention to all other special tokens, [SEP]"),
-        number(
-            "same_pattern",
+        like(
+            _SHARE,
             "maps with the pattern that the example's map had at the start",
-            "%",
-            low=0,
-            high=100,
+            name="same_pattern",
         ),
         *(
-            number(pattern_column(name), f"maps of the pattern {name}", "%", low=0, high=100)
+            like(_SHARE, f"maps of the pattern {name}", name=pattern_column(name))
             for name in PATTERNS
         ),
         _EXAMPLES,
@@ -71,21 +69,14 @@ HEAD_TRAJECTORIES = Table(
     every=names(LAYER, HEAD),
 )
 
-_HALFWAY = number(
-    "halfway",
+_HALFWAY = like(
+    _SHARE,
     "share of the training after which `progress` first reaches one half, linear between snapshots",
-    "%",
-    low=0,
-    high=100,
+    name="halfway",
 )
 _ENDS = interval("halfway", unit="%", bounds=(0, 100), optional=True)
-_WEIGHTS = number(
-    "weights_halfway",
-    "the same of all weights of the model",
-    "%",
-    low=0,
-    high=100,
-    control_of="halfway",
+_WEIGHTS = like(
+    _SHARE, "the same of all weights of the model", name="weights_halfway", control_of="halfway"
 )
 
 HEAD_HALFWAY = Table(

@@ -12,9 +12,9 @@ KINDS = (FIRST, SEPARATOR, SPECIAL, PUNCTUATION, FREQUENT, OTHER)
 _SHARE = share("weight", "", "share")
 
 
-def _with_ends(column: Column, bounds: tuple[float, float]) -> tuple[Column, ...]:
+def _with_ends(column: Column) -> tuple[Column, ...]:
     """A column and the ends of its interval, which needs 6 examples."""
-    name, unit = column.name, column.unit
+    name, unit, bounds = column.name, column.unit, (column.low, column.high)
     return column, *interval(name, name, unit=unit, bounds=bounds, optional=True)
 
 
@@ -25,7 +25,7 @@ _KIND = text(
     values=KINDS,
 )
 _WEIGHT = (
-    *_with_ends(like(_SHARE, "share of the attention weights that such tokens get"), (0, 1)),
+    *_with_ends(like(_SHARE, "share of the attention weights that such tokens get")),
     like(
         _SHARE,
         "the same under uniform attention to the tokens in reach",
@@ -35,10 +35,7 @@ _WEIGHT = (
 )
 _NORM = (
     *_with_ends(
-        like(
-            _SHARE, "share of the lengths of what tokens add to the output, ‖α f(x)‖", name="norm"
-        ),
-        (0, 1),
+        like(_SHARE, "share of the lengths of what tokens add to the output, ‖α f(x)‖", name="norm")
     ),
     like(
         _SHARE,
@@ -48,7 +45,7 @@ _NORM = (
     ),
 )
 _OVER_CONTROL = (
-    *_with_ends(number("over_control", "`norm` − `shuffled`", "share", low=-1, high=1), (-1, 1)),
+    *_with_ends(number("over_control", "`norm` − `shuffled`", "share", low=-1, high=1)),
     number(
         "random",
         "the same of the encoder with random weights: mean of its layer",
@@ -64,12 +61,9 @@ _KEPT = _with_ends(
         "`norm` / `weight`: what norms leave of the share of the weights",
         low=0,
         optional=True,
-    ),
-    (0, float("inf")),
+    )
 )
-_LENGTH = _with_ends(
-    number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0), (0, float("inf"))
-)
+_LENGTH = _with_ends(number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0))
 _CORRELATION = (
     *_with_ends(
         number(
@@ -80,8 +74,7 @@ _CORRELATION = (
             low=-1,
             high=1,
             optional=True,
-        ),
-        (-1, 1),
+        )
     ),
     number(
         "random_correlation",
@@ -122,8 +115,7 @@ NORM_LEVELS = Table(
                 "share of the lengths of what tokens add through all heads of a layer together, "
                 "‖Σ α f(x)‖; mean over layers",
                 name="summed",
-            ),
-            (0, 1),
+            )
         ),
         _EXAMPLES,
     ),

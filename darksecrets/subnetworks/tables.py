@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from darksecrets.data.tables import METRIC
-from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS
+from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS, correlation
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, TASK, names
 from darksecrets.run.tables import Table, flag, integer, interval, like, number, share, text
 
@@ -113,14 +113,10 @@ SUBNETWORK_AGREEMENT = Table(
         _SEEDS,
         integer("parts", "heads, or MLPs, of the model", low=1),
         number("kept", "mean number that the good subnetwork keeps", low=0),
-        number(
+        *correlation(
             "kappa",
             "Fleiss' kappa of the seeds; empty with one seed, or if all keep all: it is undefined",
-            low=-1,
-            high=1,
-            optional=True,
         ),
-        *interval("kappa", bounds=(-1, 1), optional=True),
     ),
     key=("task", "part"),
 )
@@ -135,14 +131,10 @@ SUBNETWORK_OVERLAP = Table(
         integer("pairs", "pairs of models", low=1),
         share("shared", "share of the parts that both keep, mean over pairs"),
         share("chance", "the same if each kept as many at random", control_of="shared"),
-        number(
+        *correlation(
             "phi",
             "mean correlation of the flags, 0 if `shared` is `chance`; empty if one side keeps all",
-            low=-1,
-            high=1,
-            optional=True,
         ),
-        *interval("phi", bounds=(-1, 1), optional=True),
         like(P_VALUE, "two-sided permutation test of no correlation", optional=True),
         like(
             P_VALUE,
