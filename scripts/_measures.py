@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _job import Job
 
+    from darksecrets.importance.survivors import OfHeads
 
-def measures_of_heads(job: Job) -> tuple[Any, ...]:
+
+def measures_of_heads(job: Job) -> OfHeads:
     """The measures of heads that the run has, its tables and metrics, and numbers of draws."""
     from darksecrets.atlas.measures import WHAT_HEADS_DO
     from darksecrets.contracts import TABLES

@@ -240,23 +240,12 @@ FILTER_EPSILON = 0.01
 """The same for filters, as a share of their lengths."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its error.
+Estimate = dict[str, float]
+"""A number: columns of `FLATNESS` from ``value`` to ``steps``.
 
-    Attributes:
-        value: The number.
-        low: Lower end of its interval; NaN if there is none.
-        high: Upper end.
-        error: Its standard error, or the residual of an eigenvalue; NaN for a sharpness.
-        steps: Draws, Lanczos vectors, or gradients from each start at most.
-    """
-
-    value: float
-    low: float
-    high: float
-    error: float
-    steps: int
+``steps`` are draws, Lanczos vectors, or gradients from each start at most; ``error`` is a standard
+error, or the residual of an eigenvalue.
+"""
 
 
 def measure(
@@ -339,11 +328,10 @@ def flatness_of(
         "gradient": float(torch.linalg.vector_norm(slope.double())),
     }
     rows = [
-        {"scale": scale, "measure": name, **vars(found)}
+        {"scale": scale, "measure": name, **found}
         for scale, name, found in _measures(objective, of, settings)
     ]
-    names = {"low": "ci_low", "high": "ci_high"}
-    return pd.DataFrame(rows).rename(columns=names).assign(**about)
+    return pd.DataFrame(rows).assign(**about)
 
 
 def _measures(
@@ -362,11 +350,11 @@ def _measures(
             advance(1)
             top = top_eigenvalue(product, objective.start, settings.iterations, draw())
             ends = top.value - top.residual, top.value + top.residual
-            yield scale, TOP, Estimate(top.value, *ends, top.residual, top.steps)
+            yield scale, TOP, _estimate(top.value, *ends, top.residual, top.steps)
             advance(1)
             start = objective.scale * top.vector if scale == FILTER else top.vector  # of weights
             sharp = sharpness(objective, region, settings.ascent, [start])
-            yield scale, SHARPNESS, Estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
+            yield scale, SHARPNESS, _estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
             advance(1)
         found = rises(objective, RADIUS, settings.directions, draw())
         yield FILTER, RISE, estimate(found)
@@ -394,7 +382,11 @@ def estimate(draws: Floats) -> Estimate:
 
     mean, error = float(draws.mean()), float(draws.std(ddof=1) / len(draws) ** 0.5)
     half = float(t.isf(LEVEL / 2, len(draws) - 1)) * error
-    return Estimate(mean, mean - half, mean + half, error, len(draws))
+    return _estimate(mean, mean - half, mean + half, error, len(draws))
+
+
+def _estimate(*numbers: float) -> Estimate:
+    return dict(zip(("value", "ci_low", "ci_high", "error", "steps"), numbers, strict=True))
 
 
 def constant_loss(task: Task, labels: npt.NDArray[Any]) -> float:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from darksecrets.arrays import Flags, Floats, Integers
-from darksecrets.importance.survivors import correlated
+from darksecrets.arrays import Flags, Integers
+from darksecrets.importance.survivors import OfHeads, correlated
 from darksecrets.importance.tables import HEADS, PARTS
-from darksecrets.run.shown import Shown
 from darksecrets.stats import LEVEL
 from darksecrets.stats.agreement import fleiss_kappa
 from darksecrets.stats.corrections import benjamini_hochberg
@@ -151,29 +149,18 @@ def _shared(first: Flags, second: Flags | None, draws: Draws) -> dict[str, float
     }
 
 
-def surviving_heads(
-    table: pd.DataFrame,
-    shown: Sequence[Shown],
-    tables: Mapping[str, pd.DataFrame],
-    metrics: Mapping[str, Sequence[str]],
-    draws: Mapping[str, int],
-) -> pd.DataFrame:
+def surviving_heads(table: pd.DataFrame, *measures: *OfHeads) -> pd.DataFrame:
     """Correlate the share of seeds in which a head survives with what the head does.
 
     Args:
         table: The table ``subnetworks`` of all models.
-        shown: The measures.
-        tables: The run's tables by name.
-        metrics: Metrics of every task of the run.
-        draws: ``permutations`` and ``seed``.
+        measures: What heads do, see `OfHeads`.
 
     Returns:
         `SURVIVING_HEADS`.
     """
-    return correlated(_survival(table), t.SURVIVING_HEADS, shown, tables, metrics, draws)
-
-
-def _survival(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], Floats]]:
-    """[1, heads] shares of seeds, of every task in which not all heads survive."""
-    for task, masks in good_masks(table, HEADS).items():
-        yield {"task": task}, masks.mean(axis=0, keepdims=True)
+    needed = (
+        ({"task": task}, masks.mean(axis=0, keepdims=True))
+        for task, masks in good_masks(table, HEADS).items()
+    )
+    return correlated(needed, t.SURVIVING_HEADS, *measures)

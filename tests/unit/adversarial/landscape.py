@@ -103,4 +103,4 @@ def _traces(rng: np.random.Generator) -> pd.DataFrame:
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
     like = torch.zeros(20, dtype=torch.float64)
     found = estimate(draws_of_trace(lambda vector: matrix @ vector, like, 10, generator))
-    return pd.DataFrame({"ci_low": [found.low], "ci_high": [found.high]})
+    return pd.DataFrame([found])
