@@ -56,20 +56,12 @@ def coordinates(values: torch.Tensor, of_head: torch.Tensor) -> torch.Tensor:
     return values.double() @ of_head
 
 
-def weights(
-    maps: torch.Tensor,
-    vectors: torch.Tensor,  # noqa: ARG001 - of the other measures
-    reach: torch.Tensor | None = None,  # noqa: ARG001
-) -> torch.Tensor:
+def weights(maps: torch.Tensor, *_: torch.Tensor | None) -> torch.Tensor:
     """Attention weights as they are; see `effective`."""
     return maps
 
 
-def norms(
-    maps: torch.Tensor,
-    vectors: torch.Tensor,
-    reach: torch.Tensor | None = None,  # noqa: ARG001
-) -> torch.Tensor:
+def norms(maps: torch.Tensor, vectors: torch.Tensor, *_: torch.Tensor | None) -> torch.Tensor:
     """Shares of the lengths ‖α f(x)‖ of what a query gets; see `effective`."""
     return shares(maps * torch.linalg.vector_norm(vectors, dim=-1)[..., None, :])
 
