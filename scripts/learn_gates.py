@@ -12,8 +12,7 @@ def main(job: Job) -> None:
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.training import Settings
-    from darksecrets.importance.learned import Controls, learn_resuming
-    from darksecrets.importance.learned_scores import learned_gates
+    from darksecrets.importance.learned import Controls, learn_resuming, learned_gates
     from darksecrets.importance.learning import Start
     from darksecrets.importance.settings import LearnedGates
     from darksecrets.importance.tables import HEAD_GATES, HEAD_IMPORTANCE, LEARNED_GATES

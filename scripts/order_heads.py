@@ -7,11 +7,10 @@ from _models import read_model
 @script
 def main(job: Job) -> None:
     """Write all orders of one model's heads, and how many are removed in each."""
-    from darksecrets.importance.gradients import held_out, sample
+    from darksecrets.importance.gradients import greedy_order, held_out, sample
     from darksecrets.importance.pruning import choices, orders
     from darksecrets.importance.settings import Settings
     from darksecrets.importance.tables import HEAD_IMPORTANCE, PRUNING_CHOICES, PRUNING_ORDERS
-    from darksecrets.importance.without import greedy_order
     from darksecrets.models import devices
 
     params, settings = job.params, Settings.of(job.params.settings)

@@ -8,7 +8,7 @@ from _models import write_joined
 def main(job: Job) -> None:
     """Write the tables of all tasks."""
     from darksecrets.data.tasks import Task
-    from darksecrets.seeds import grid, statistics
+    from darksecrets.seeds import statistics
     from darksecrets.seeds.settings import Settings
     from darksecrets.seeds.tables import TABLES
 
@@ -19,6 +19,6 @@ def main(job: Job) -> None:
     runs, parts = len(settings.init_seeds) * len(settings.order_seeds), []
     for place, (name, entry) in enumerate(params.tasks.items()):
         own = files[place * runs : (place + 1) * runs]
-        found = grid.read(Task.from_entry(name, entry), *seeds, own)
+        found = statistics.read(Task.from_entry(name, entry), *seeds, own)
         parts.append(statistics.tables(found, params.resamples, params.seed))
     write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])

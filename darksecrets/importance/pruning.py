@@ -27,8 +27,8 @@ from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import PERCENT, predict, score
 from darksecrets.data.tasks import Task
 from darksecrets.importance import tables as t
+from darksecrets.importance.gradients import logits_without
 from darksecrets.importance.steps import pruning_counts
-from darksecrets.importance.without import logits_without
 from darksecrets.models.selectors import Heads, Shape
 from darksecrets.stats.resampling import interval
 
@@ -42,7 +42,7 @@ def orders(
 
     Args:
         importance: Rows of ``head_importance`` of one model.
-        greedy: The order that `without.greedy_order` found.
+        greedy: The order that `gradients.greedy_order` found.
         draws: Number of random orders.
         seed: Seed of these, and of the order of tied heads.
 

@@ -21,8 +21,14 @@ from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.data.tasks import Task
 from darksecrets.importance.claims import ACCURACY
-from darksecrets.importance.gradients import Gates, MlpGates, backward, batch_of, batch_size_of
-from darksecrets.importance.without import logits_under
+from darksecrets.importance.gradients import (
+    Gates,
+    MlpGates,
+    backward,
+    batch_of,
+    batch_size_of,
+    logits_under,
+)
 from darksecrets.models.hooks import Intervention, shape_of
 from darksecrets.subnetworks.parts import Parts
 

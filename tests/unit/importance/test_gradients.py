@@ -14,11 +14,18 @@ from darksecrets.ablation.disable import disable
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import compute
 from darksecrets.data.tasks import Task
-from darksecrets.importance.gradients import Gates, Gradients, MlpGates, held_out, measure, sample
+from darksecrets.importance.gradients import (
+    Gates,
+    Gradients,
+    MlpGates,
+    greedy_order,
+    held_out,
+    measure,
+    sample,
+)
 from darksecrets.importance.pruning import choices, orders
 from darksecrets.importance.steps import pruning_counts
 from darksecrets.importance.tables import CHOOSING, DEFINITIONS, PRUNING_CHOICES
-from darksecrets.importance.without import greedy_order
 from darksecrets.models.hooks import intervene, shape_of
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.errors import InputError
@@ -238,7 +245,7 @@ def test_exact_effects_are_those_of_models_that_are_run(case, found, mode):
 def test_the_greedy_order_is_that_of_trying_every_head(case, monkeypatch):
     """In steps of one head at a time, by brute force."""
     monkeypatch.setattr(
-        "darksecrets.importance.without.pruning_counts", lambda total: range(1, total + 1)
+        "darksecrets.importance.gradients.pruning_counts", lambda total: range(1, total + 1)
     )
     order = greedy_order(case.model, case.split, case.task, ROWS)
     shape = shape_of(case.model)
