@@ -19,13 +19,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from darksecrets.arrays import Floats, Halves
+from darksecrets.attention import extraction
 from darksecrets.attention.entropy import entropy_sums
-from darksecrets.attention.extraction import (
-    batches_for,
-    batches_of,
-    encode_longest_first,
-    read_sample,
-)
 from darksecrets.attention.kept import KeptMaps, keep
 from darksecrets.attention.store import Maps
 from darksecrets.finetuning.snapshots import ROUNDING, Snapshots, apply
@@ -94,11 +89,13 @@ def follow(
     start = time.perf_counter()
     torch.set_num_threads(threads)
     snapshots, own = open_snapshots(sources, model)
-    sampled = choose(read_sample(sources.dataset, sources.sample), examples, model.sample)
+    sampled = choose(
+        extraction.read_sample(sources.dataset, sources.sample), examples, model.sample
+    )
     tokenizer = load_tokenizer(sources.pretrained)
-    table, inputs = encode_longest_first(sampled, tokenizer, model.max_length)
+    table, inputs = extraction.encode_longest_first(sampled, tokenizer, model.max_length)
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_for(own, batches_of(len(table), batch_size), lengths)
+    batches = extraction.batches_for(own, extraction.batches_of(len(table), batch_size), lengths)
 
     def maps() -> KeptMaps:
         return keep(own, table, inputs, batches, tokenizer.pad_token_id)

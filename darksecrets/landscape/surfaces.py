@@ -21,20 +21,13 @@ from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import batch_size_for, outputs
 from darksecrets.finetuning.snapshots import Snapshots
 from darksecrets.landscape import surface_tables as t
+from darksecrets.landscape import vectors as planes
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.resetting import read_stored, rounding_of
 from darksecrets.landscape.results import Logits, losses
 from darksecrets.landscape.settings import Surface as Settings
 from darksecrets.landscape.surface import Grid, Points, Surface, along, around, between
 from darksecrets.landscape.tables import SPLITS, VALIDATION
-from darksecrets.landscape.vectors import (
-    Frame,
-    Vectors,
-    frame_of,
-    project,
-    put_changed,
-    random_directions,
-)
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.arrays import read_arrays
@@ -88,7 +81,7 @@ class Losses:
     """
 
     model: PreTrainedModel
-    vectors: Vectors
+    vectors: planes.Vectors
     splits: Mapping[str, EncodedSplit]
     task: Task
     fast: bool = False
@@ -181,15 +174,15 @@ def measure(
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
     with resuming(output, identity, _ROWS) as folder:
-        vectors = Vectors(folder)
+        vectors = planes.Vectors(folder)
         model, steps = _load(models, of, vectors, snapshots)
         fast = identity["precision"] == "bfloat16"
         losses_at = Losses(model, vectors, splits, of.task, fast=fast)
         name = f"{of.task.name}, seed {of.seed}"
-        frame = frame_of(
+        frame = planes.frame_of(
             vectors, (t.PRETRAINED, t.FROM_NORMAL), t.FINETUNED, f"{name}: three models"
         )
-        frame_of(vectors, DIRECTIONS, None, f"{name}: random directions")
+        planes.frame_of(vectors, DIRECTIONS, None, f"{name}: random directions")
         corners, rounding = _corners(losses_at, models, frame)
         grids, checked = _survey(losses_at, settings.grid, folder, corners)
         surface = Surface(grids, corners, _path(losses_at, frame, steps), checked)
@@ -203,7 +196,7 @@ def measure(
 
 
 def _load(
-    models: Mapping[str, Model], of: Finetuned, vectors: Vectors, snapshots: Path | None
+    models: Mapping[str, Model], of: Finetuned, vectors: planes.Vectors, snapshots: Path | None
 ) -> tuple[PreTrainedModel, Steps]:
     """Keep all models and directions as vectors, and the last of the models in memory."""
     steps: Steps = iter(())
@@ -214,12 +207,12 @@ def _load(
             kept = Snapshots(snapshots)
             kept.check(model, task=of.task.name, state=t.FINETUNED, seed=of.seed)
             steps = kept.read()
-    random_directions(vectors, t.FINETUNED, DIRECTIONS, of.sample)
+    planes.random_directions(vectors, t.FINETUNED, DIRECTIONS, of.sample)
     return devices.place(model), steps
 
 
 def _corners(
-    losses_at: Losses, models: Mapping[str, Model], frame: Frame
+    losses_at: Losses, models: Mapping[str, Model], frame: planes.Frame
 ) -> tuple[Points, dict[str, float]]:
     """The models that span the plane, and how far their outputs are from those stored.
 
@@ -242,12 +235,12 @@ def _corners(
     return points, rounding
 
 
-def _path(losses_at: Losses, frame: Frame, steps: Steps) -> Points:
+def _path(losses_at: Losses, frame: planes.Frame, steps: Steps) -> Points:
     """The path of the training, with losses of its models."""
     found = []
     for step, changes in steps:
-        share, beside = project(losses_at.vectors, frame, changes)
-        put_changed(losses_at.vectors, losses_at.model, changes)
+        share, beside = planes.project(losses_at.vectors, frame, changes)
+        planes.put_changed(losses_at.vectors, losses_at.model, changes)
         found.append((step, share, beside, losses_at.of_outputs(losses_at.outputs())))
     shares = np.array([share for _, share, _, _ in found]).reshape(-1, 2)
     means, errors = (

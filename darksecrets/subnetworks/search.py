@@ -20,15 +20,8 @@ from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.data.tasks import Task
+from darksecrets.importance import gradients
 from darksecrets.importance.claims import ACCURACY
-from darksecrets.importance.gradients import (
-    Gates,
-    MlpGates,
-    backward,
-    batch_of,
-    batch_size_of,
-    logits_under,
-)
 from darksecrets.models.hooks import Intervention, shape_of
 from darksecrets.subnetworks.parts import Parts
 
@@ -170,16 +163,18 @@ def importance(
     """
     totals = np.zeros(parts.heads.shape), np.zeros(parts.mlps.shape)
     lengths = split.lengths[list(rows)]
-    for places in by_length(lengths, batch_size_of(model, lengths)):
-        batch, labels = batch_of(model, split, [rows[place] for place in places])
+    for places in by_length(lengths, gradients.batch_size_of(model, lengths)):
+        batch, labels = gradients.batch_of(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), parts)
-        _, (heads, _, mlps) = backward(model, task, batch, labels, *gates)
+        _, (heads, _, mlps) = gradients.backward(model, task, batch, labels, *gates)
         for total, slopes in zip(totals, (heads[..., 0], mlps), strict=True):
             total += np.abs(slopes).sum(axis=0)
     return totals[0] / len(rows), totals[1] / len(rows)
 
 
-def _gates(model: PreTrainedModel, examples: int, parts: Parts) -> tuple[Gates, MlpGates]:
+def _gates(
+    model: PreTrainedModel, examples: int, parts: Parts
+) -> tuple[gradients.Gates, gradients.MlpGates]:
     """Gates that are open for some parts, for each example by itself."""
 
     def gates(flags: Flags) -> torch.Tensor:
@@ -187,7 +182,9 @@ def _gates(model: PreTrainedModel, examples: int, parts: Parts) -> tuple[Gates, 
         return opened.expand(examples, *flags.shape).clone()
 
     kept = gates(np.ones_like(parts.heads))
-    return Gates(gates(parts.heads[..., None]), kept), MlpGates(gates(parts.mlps))
+    return gradients.Gates(gates(parts.heads[..., None]), kept), gradients.MlpGates(
+        gates(parts.mlps)
+    )
 
 
 def predictions(
@@ -198,7 +195,7 @@ def predictions(
     interventions: Sequence[Intervention | None],
 ) -> Any:  # noqa: ANN401 - numbers of classes, or outputs
     """[interventions, rows] predictions of some examples under each intervention."""
-    logits = logits_under(model, split, rows, interventions)
+    logits = gradients.logits_under(model, split, rows, interventions)
     return np.stack([metrics.predict(task, each) for each in logits])
 
 

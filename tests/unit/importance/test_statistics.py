@@ -13,26 +13,11 @@ from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
+from darksecrets.importance import pruning
+from darksecrets.importance import statistics as made
 from darksecrets.importance import tables as t
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.pruning import (
-    layer_needs,
-    least_important_mlps,
-    of_layers,
-    plan,
-    remaining_heads,
-    settings,
-    smaller_models,
-)
-from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.smaller import removable
-from darksecrets.importance.statistics import (
-    BATCH,
-    head_importance,
-    importance_agreement,
-    mlp_importance,
-    orders,
-)
 from darksecrets.run.tables import identify
 
 EXAMPLES, LAYERS, HEADS = 70, 3, 4
@@ -59,7 +44,7 @@ def found() -> Gradients:
 
 @pytest.fixture(scope="module")
 def importance(found: Gradients) -> pd.DataFrame:
-    return head_importance(found, seed=5)
+    return made.head_importance(found, seed=5)
 
 
 def of(table: pd.DataFrame, mode: str, name: str) -> np.ndarray:
@@ -96,11 +81,11 @@ def test_accumulated_gradients_are_those_of_the_released_loop(found):
     rng = np.random.default_rng([7, 2])
     order = rng.permutation(np.arange(EXAMPLES))
     gradient, total = np.zeros((LAYERS, HEADS)), np.zeros((LAYERS, HEADS))
-    for start in range(0, EXAMPLES, BATCH):
-        rows = order[start : start + BATCH]
+    for start in range(0, EXAMPLES, made.BATCH):
+        rows = order[start : start + made.BATCH]
         gradient += found.output[rows].mean(axis=0)  # of the mean loss of the batch
         total += np.abs(gradient)
-    several = orders(found, seed=7)
+    several = made.orders(found, seed=7)
     assert several[0] == pytest.approx(scaled(total), rel=1e-12)
     assert np.ptp(several, axis=0).max() > 0.1, "it depends on the order"
 
@@ -127,7 +112,7 @@ def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path)
         [(layer, head, rng.normal()) for layer in (1, 2, 3) for head in (1, 2, 3, 4)],
         columns=["layer", "head", "delta"],
     )
-    table = importance_agreement(
+    table = made.importance_agreement(
         importance, found, effects, "uniform", {"permutations": 99, "seed": 1}
     )
     t.IMPORTANCE_AGREEMENT.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
@@ -135,7 +120,7 @@ def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path)
         values = of(importance, row["mode"], row["definition"]).ravel()
         if row["reference"] == t.ORDER:
             assert (row["mode"], row["definition"]) == ("zero", t.ACCUMULATED)
-            every = orders(found, 1).reshape(-1, LAYERS * HEADS)
+            every = made.orders(found, 1).reshape(-1, LAYERS * HEADS)
             pairs = [spearmanr(a, b).statistic for n, a in enumerate(every) for b in every[:n]]
             assert row["spearman"] == pytest.approx(np.mean(pairs), abs=1e-9)
             continue
@@ -172,7 +157,7 @@ def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:
 
 
 def test_the_importance_of_mlps_is_that_of_loops(found, tmp_path):
-    table = mlp_importance(found, seed=5)
+    table = made.mlp_importance(found, seed=5)
     t.MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
     assert len(table) == 3 * LAYERS
     for row in table.to_dict("records"):
@@ -187,7 +172,7 @@ def test_the_importance_of_mlps_is_that_of_loops(found, tmp_path):
 
 def test_an_encoder_whose_mlps_cannot_be_reached_has_none(found, tmp_path):
     alone = dataclasses.replace(found, mlp=None, mlp_exact=None)
-    table = mlp_importance(alone, seed=5)
+    table = made.mlp_importance(alone, seed=5)
     t.MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
     assert t.MLP_IMPORTANCE.read(tmp_path / "a.csv").empty
     effects = pd.DataFrame(
@@ -195,7 +180,9 @@ def test_an_encoder_whose_mlps_cannot_be_reached_has_none(found, tmp_path):
         columns=["layer", "head", "delta"],
     )
     draws = {"permutations": 9, "seed": 1}
-    agreed = importance_agreement(head_importance(alone, 5), alone, effects, "zero", draws)
+    agreed = made.importance_agreement(
+        made.head_importance(alone, 5), alone, effects, "zero", draws
+    )
     assert set(agreed["part"]) == {"head"}
 
 
@@ -204,13 +191,13 @@ GREEDILY = [(layer, head) for head in (2, 1, 4, 3) for layer in (3, 1, 2)]
 
 @pytest.fixture(scope="module")
 def table(importance: pd.DataFrame) -> pd.DataFrame:
-    return pruning_orders(importance, GREEDILY, draws=5, seed=4)
+    return pruning.orders(importance, GREEDILY, draws=5, seed=4)
 
 
 def test_orders_have_every_head_once_the_least_important_first(table, importance, tmp_path):
     t.PRUNING_ORDERS.write(table, tmp_path / "orders.csv")
     assert t.PRUNING_ORDERS.read(tmp_path / "orders.csv").equals(table)
-    planned = plan(table, examples=8)
+    planned = pruning.plan(table, examples=8)
     by_name: dict[str, list[Order]] = {}
     for order in planned.orders:
         by_name.setdefault(order.name, []).append(order)
@@ -237,24 +224,26 @@ def test_mlps_are_ordered_by_their_absolute_gradients():
         for layer, value in values.items()
     ]
     found = pd.DataFrame(rows)
-    assert least_important_mlps(found) == sorted(values, key=values.__getitem__) == [2, 3, 1]
-    assert least_important_mlps(found.iloc[:0]) == []
+    assert (
+        pruning.least_important_mlps(found) == sorted(values, key=values.__getitem__) == [2, 3, 1]
+    )
+    assert pruning.least_important_mlps(found.iloc[:0]) == []
 
 
 def test_tied_heads_are_ordered_at_random(importance):
     """An order by number would remove the first layers first, for no reason."""
     tied = importance.assign(importance=1.0)
     firsts = {
-        plan(pruning_orders(tied, GREEDILY, draws=2, seed=seed)).orders[0].heads[0]
+        pruning.plan(pruning.orders(tied, GREEDILY, draws=2, seed=seed)).orders[0].heads[0]
         for seed in range(30)
     }
     assert len(firsts) > 6
 
 
 def test_layers_keep_the_heads_with_the_greatest_exact_effects(table, importance):
-    layers = of_layers(table)
+    layers = pruning.of_layers(table)
     assert len(layers) == LAYERS * (HEADS - 1)
-    shape = plan(table).shape
+    shape = pruning.plan(table).shape
     exact = of(importance, "zero", t.EXACT)
     for name, (layer, kept) in layers.items():
         ((of_layer, heads),) = shape.parse(name).items()
@@ -270,10 +259,10 @@ def result(table: pd.DataFrame) -> SweepResult:
     """Predictions of random classes, worse the more heads are removed."""
     from darksecrets.ablation.sweep import Settings
 
-    names = settings(Settings(TASKS["MRPC"], 1, 64), table).sets
+    names = pruning.settings(Settings(TASKS["MRPC"], 1, 64), table).sets
     rng = np.random.default_rng(6)
     labels = rng.integers(0, 2, 90)
-    shape = plan(table).shape
+    shape = pruning.plan(table).shape
     wrong = [0.1, *(0.1 + 0.03 * sum(map(len, shape.parse(name).values())) for name in names)]
     flips = rng.random((len(names) + 1, 90)) < np.array(wrong)[:, None]
     kinds = ["baseline"] + ["set"] * len(names)
@@ -283,7 +272,7 @@ def result(table: pd.DataFrame) -> SweepResult:
 
 def test_curves_are_scores_on_all_examples(table, result, tmp_path):
     """Unlike with heads that halves choose: the score is that of Table 1, also F1."""
-    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
     curves, pruned = joint_effects(result, planned, task, tolerance=1, resamples=200, seed=1)
     t.PRUNING_CURVES.write(identify(curves, "MRPC", MODEL), tmp_path / "curves.csv")
     t.PRUNED_HEADS.write(identify(pruned, "MRPC", MODEL), tmp_path / "pruned.csv")
@@ -304,14 +293,14 @@ def test_curves_are_scores_on_all_examples(table, result, tmp_path):
 
 def test_smaller_models_are_scored_where_they_were_not_chosen(table, result, tmp_path):
     """Also the intact one, if no head can be removed."""
-    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
     curves, _ = joint_effects(result, planned, task, tolerance=1, resamples=100, seed=1)
     numbers = dict(zip(t.CHOOSING, [0, *planned.counts], strict=False))
     chosen = pd.DataFrame(
         [(name, metric, 1.0, numbers[name], 40) for name in t.CHOOSING for metric in task.metrics],
         columns=list(t.PRUNING_CHOICES.names),
     )
-    found = smaller_models(curves, chosen)
+    found = pruning.smaller_models(curves, chosen)
     t.SMALLER_MODELS.write(identify(found, "MRPC", MODEL), tmp_path / "smaller.csv")
     assert len(found) == len(chosen)
     number = {name: row for row, name in enumerate(result.sets["name"])}
@@ -326,8 +315,8 @@ def test_smaller_models_are_scored_where_they_were_not_chosen(table, result, tmp
 
 
 def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(table, result, tmp_path):
-    task, layers = TASKS["MRPC"], of_layers(table)
-    needs = layer_needs(result, layers, task, tolerance=5, resamples=400, seed=1)
+    task, layers = TASKS["MRPC"], pruning.of_layers(table)
+    needs = pruning.layer_needs(result, layers, task, tolerance=5, resamples=400, seed=1)
     t.LAYER_NEEDS.write(identify(needs, "MRPC", MODEL), tmp_path / "needs.csv")
     number = {name: row for row, name in enumerate(result.sets["name"])}
     names = {place: name for name, place in layers.items()}
@@ -343,9 +332,9 @@ def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(table, res
 
 
 def test_the_heads_that_survive_are_those_removed_last(table, result, tmp_path):
-    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
     _, pruned = joint_effects(result, planned, task, tolerance=20, resamples=50, seed=1)
-    left = remaining_heads(table, pruned, "f1")
+    left = pruning.remaining_heads(table, pruned, "f1")
     t.REMAINING_HEADS.write(identify(left, "MRPC", MODEL), tmp_path / "left.csv")
     assert set(left["order"]) == {*t.DEFINITIONS, t.GREEDY}
     for order in planned.orders:
@@ -363,10 +352,10 @@ def test_the_heads_that_survive_are_those_removed_last(table, result, tmp_path):
 def test_the_sweep_removes_each_set_once(table):
     from darksecrets.ablation.sweep import Settings
 
-    made = settings(Settings(TASKS["RTE"], 1, 64), table)
+    made = pruning.settings(Settings(TASKS["RTE"], 1, 64), table)
     assert (made.mode, made.parts) == ("zero", False)
     assert len(made.sets) == len(set(made.sets))
-    assert {*plan(table).sets, *of_layers(table)} == set(made.sets)
+    assert {*pruning.plan(table).sets, *pruning.of_layers(table)} == set(made.sets)
 
 
 def test_the_removable_heads_are_the_least_important_that_are_tolerated(table):
@@ -377,7 +366,7 @@ def test_the_removable_heads_are_the_least_important_that_are_tolerated(table):
             "removed": [0, 3, 9],
         }
     )
-    (order,) = (order for order in plan(table).orders if order.name == t.ABSOLUTE)
+    (order,) = (order for order in pruning.plan(table).orders if order.name == t.ABSOLUTE)
     assert removable(table, chosen_on_others, "f1") == {}
     chosen = removable(table, chosen_on_others, "accuracy")
     assert {(x, y) for x, heads in chosen.items() for y in heads} == set(order.heads[:3])
