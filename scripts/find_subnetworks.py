@@ -3,7 +3,8 @@
 from typing import Any
 
 from _job import Job, script
-from _models import read_model, write_of_model
+from _models import read_model
+from _tables import write_of_model
 
 
 @script

@@ -1,7 +1,7 @@
 """Close heads by gates that learn (Voita et al. 2019), and compare with as many other heads."""
 
 from _job import Job, script
-from _models import write_of_model
+from _tables import write_of_model
 
 
 @script

@@ -1,7 +1,7 @@
 """Measure how much heads attend to kinds of tokens, by weights and by norms (section 4.4)."""
 
 from _job import Job, script
-from _models import write_joined
+from _tables import write_joined
 
 
 @script

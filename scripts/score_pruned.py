@@ -1,7 +1,7 @@
 """Score models with heads removed, and count the heads that a layer needs (Michel et al. 2019)."""
 
 from _job import Job, script
-from _models import write_joined
+from _tables import write_joined
 
 
 @script

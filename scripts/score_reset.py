@@ -1,7 +1,7 @@
 """Score models with layers and heads reset, and say whether changes predict costs."""
 
 from _job import Job, script
-from _models import write_joined
+from _tables import write_joined
 
 
 @script

@@ -1,7 +1,7 @@
 """Say how much scores depend on initialization and data order, from grids of fine-tunings."""
 
 from _job import Job, script
-from _models import write_joined
+from _tables import write_joined
 
 
 @script
