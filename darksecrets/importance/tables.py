@@ -93,7 +93,7 @@ MLP_IMPORTANCE = Table(
 )
 
 
-def correlation(name: str, meaning: str) -> tuple[Column, ...]:
+def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
     """A correlation and the ends of its interval, any of which may be missing."""
     column = number(name, meaning, low=-1, high=1, optional=True)
     return column, *interval(name, bounds=(-1, 1), optional=True)
@@ -117,7 +117,7 @@ IMPORTANCE_AGREEMENT = Table(
             values=REFERENCES,
         ),
         integer("parts", "heads of the model, or MLPs", low=1),
-        *correlation(
+        *_correlation(
             "spearman",
             "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for "
             "all",
@@ -258,7 +258,7 @@ IMPORTANT_HEADS = Table(
         text("name", "what the measure is called"),
         like(STATE, "state of the model whose heads were measured", name="measured"),
         integer("heads", "heads of the model", low=1),
-        *correlation("spearman", "Spearman's rank correlation over heads"),
+        *_correlation("spearman", "Spearman's rank correlation over heads"),
         like(P_VALUE, "two-sided permutation test of no rank correlation"),
         like(Q_VALUE, "false discovery rate over the measures of the task"),
         like(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from darksecrets.data.tables import METRIC
-from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS, correlation
+from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, TASK, names
 from darksecrets.run.tables import Table, flag, integer, interval, like, number, share, text
 
@@ -104,6 +104,13 @@ MAGNITUDE_PRUNING = Table(
 _PARTS = like(_PART, "whether heads or MLPs are compared")
 _SEEDS = integer("seeds", "fine-tuning seeds of the task", low=1)
 
+
+def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
+    """A correlation and the ends of its interval, any of which may be missing."""
+    column = number(name, meaning, low=-1, high=1, optional=True)
+    return column, *interval(name, bounds=(-1, 1), optional=True)
+
+
 SUBNETWORK_AGREEMENT = Table(
     "subnetwork_agreement",
     "Whether models of other seeds have the same good subnetwork.",
@@ -113,7 +120,7 @@ SUBNETWORK_AGREEMENT = Table(
         _SEEDS,
         integer("parts", "heads, or MLPs, of the model", low=1),
         number("kept", "mean number that the good subnetwork keeps", low=0),
-        *correlation(
+        *_correlation(
             "kappa",
             "Fleiss' kappa of the seeds; empty with one seed, or if all keep all: it is undefined",
         ),
@@ -131,7 +138,7 @@ SUBNETWORK_OVERLAP = Table(
         integer("pairs", "pairs of models", low=1),
         share("shared", "share of the parts that both keep, mean over pairs"),
         share("chance", "the same if each kept as many at random", control_of="shared"),
-        *correlation(
+        *_correlation(
             "phi",
             "mean correlation of the flags, 0 if `shared` is `chance`; empty if one side keeps all",
         ),
