@@ -7,7 +7,7 @@ from dataclasses import replace
 from darksecrets.data.tables import METRIC
 from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, TASK, names
-from darksecrets.run.tables import Table, flag, integer, interval, like, number, share, text
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 KINDS = GOOD, BAD, RANDOM = ("good", "bad", "random")
 TRAININGS = AS_IT_IS, RETRAINED = ("as it is", "re-trained")
