@@ -1,22 +1,14 @@
 """Correlate the importance of heads with what they do (Voita et al. 2019; Prasanna et al. 2020)."""
 
 from _job import Job, script
+from _measures import measures_of_heads
 
 
 @script
 def main(job: Job) -> None:
     """Write the rank correlations with every measure of heads that the run has."""
-    from darksecrets.atlas.measures import WHAT_HEADS_DO
-    from darksecrets.contracts import TABLES
     from darksecrets.importance.survivors import important_heads
     from darksecrets.importance.tables import HEAD_IMPORTANCE, IMPORTANT_HEADS
 
-    tables = {path.stem: TABLES[path.stem].read(path) for path in job.input.all("tables")}
-    found = important_heads(
-        HEAD_IMPORTANCE.read(job.input.importance),
-        [shown for shown in WHAT_HEADS_DO if shown.table.name in tables],
-        tables,
-        job.params.metrics,
-        {"permutations": job.params.permutations, "seed": job.params.seed},
-    )
+    found = important_heads(HEAD_IMPORTANCE.read(job.input.importance), *measures_of_heads(job))
     IMPORTANT_HEADS.write(found, job.output.table)

@@ -3,44 +3,29 @@
 from typing import Any
 
 from _job import Job, script
+from _models import read_model
+from _tables import write_of_model
 
 
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write both tables of one model; return the methods that it cannot be compressed by."""
-    import torch
-
     from darksecrets.compression import methods
     from darksecrets.compression.measuring import measure, times
     from darksecrets.compression.settings import Settings
     from darksecrets.compression.statistics import compression
-    from darksecrets.compression.tables import TABLES
-    from darksecrets.data.batches import load_split
-    from darksecrets.data.tasks import Task
+    from darksecrets.compression.tables import COMPRESSION, COMPRESSION_TIMES
     from darksecrets.importance.pruning import least_important
-    from darksecrets.models.loading import Draw, load_classifier, load_tokenizer
-    from darksecrets.run.tables import identify
+    from darksecrets.models.loading import Draw
 
-    torch.set_num_threads(job.threads)
-    task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
-    tokenizer = load_tokenizer(job.input.model)
-    split = load_split(job.input.dataset, "validation", tokenizer, task, params.max_length)
-    model, _ = load_classifier(job.input.model, task, int(job.wildcards.seed))
-    settings = Settings.of(params.settings)
+    params, settings = job.params, Settings.of(job.params.settings)
+    task, model, (split,) = read_model(job, "validation")
     heads, mlps = least_important(job.input.all("orders"), job.input.all("mlps"))
     ways = methods.variants(model, settings, heads, mlps, Draw(params.seed, params.std))
     found, models = measure(model, split, ways)
     options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
-    measured = (
-        compression(found, split.labels, task, **options),
-        times(
-            *(models, ways, split),
-            repetitions=settings.repetitions,
-            threads=job.threads,
-            seed=params.seed,
-        ),
-    )
-    for declared, rows in zip(TABLES, measured, strict=True):
-        rows = identify(rows, task.name, f"finetuned/seed-{job.wildcards.seed}")
-        declared.write(rows, getattr(job.output, declared.name))
+    scores = compression(found, split.labels, task, **options)
+    timing = {"repetitions": settings.repetitions, "threads": job.threads, "seed": params.seed}
+    of_times = times(models, ways, split, **timing)
+    write_of_model(job, {COMPRESSION: scores, COMPRESSION_TIMES: of_times})
     return {"left_out": methods.left_out(model, heads, mlps)}

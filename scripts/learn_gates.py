@@ -1,6 +1,7 @@
 """Close heads by gates that learn (Voita et al. 2019), and compare with as many other heads."""
 
 from _job import Job, script
+from _tables import write_of_model
 
 
 @script
@@ -11,13 +12,11 @@ def main(job: Job) -> None:
     from darksecrets.data.batches import load_split
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.training import Settings
-    from darksecrets.importance.learned import Controls, learn_resuming
-    from darksecrets.importance.learned_scores import learned_gates
+    from darksecrets.importance.learned import Controls, learn_resuming, learned_gates
     from darksecrets.importance.learning import Start
     from darksecrets.importance.settings import LearnedGates
     from darksecrets.importance.tables import HEAD_GATES, HEAD_IMPORTANCE, LEARNED_GATES
     from darksecrets.models.loading import load_tokenizer
-    from darksecrets.run.tables import identify
 
     torch.set_num_threads(job.threads)
     task, params = Task.from_entry(job.wildcards.task, job.params.task), job.params
@@ -34,6 +33,4 @@ def main(job: Job) -> None:
     found = learn_resuming(start, controls, job.output.learned_gates)
     options = {"resamples": params.bootstrap, "seed": params.seed}
     scores = learned_gates(found, validation.labels, task, **options)
-    model = f"finetuned/seed-{seed}"
-    for declared, rows in ((LEARNED_GATES, scores), (HEAD_GATES, found.gates)):
-        declared.write(identify(rows, task.name, model), getattr(job.output, declared.name))
+    write_of_model(job, {LEARNED_GATES: scores, HEAD_GATES: found.gates})

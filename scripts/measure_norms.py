@@ -1,13 +1,12 @@
 """Measure how much heads attend to kinds of tokens, by weights and by norms (section 4.4)."""
 
 from _job import Job, script
+from _tables import write_joined
 
 
 @script
 def main(job: Job) -> None:
     """Write the tables of all models of one task."""
-    import pandas as pd
-
     from darksecrets.attention.extraction import read_sample
     from darksecrets.data.sampling import sample
     from darksecrets.models.reading import readings
@@ -25,5 +24,4 @@ def main(job: Job) -> None:
         [identify(rows, job.wildcards.task, model) for rows in both]
         for model, both in tables(measured, params.models[-1], params.seed).items()
     ]
-    for table, rows in zip(TABLES, zip(*parts, strict=True), strict=True):
-        table.write(pd.concat(rows, ignore_index=True), getattr(job.output, table.name))
+    write_joined(job, TABLES, parts)

@@ -9,7 +9,7 @@ from _job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Save every compressed model of a task in a folder of its own; return what was left out."""
     from darksecrets.compression import methods
-    from darksecrets.compression.saving import save_all
+    from darksecrets.compression.measuring import save_all
     from darksecrets.compression.settings import Settings
     from darksecrets.data.tasks import Task
     from darksecrets.importance.pruning import least_important

@@ -1,13 +1,12 @@
 """Score models with heads removed, and count the heads that a layer needs (Michel et al. 2019)."""
 
 from _job import Job, script
+from _tables import write_joined
 
 
 @script
 def main(job: Job) -> None:
     """Write the scores of every order, which heads can be removed, and what layers need."""
-    import pandas as pd
-
     from darksecrets.ablation.results import SweepResult
     from darksecrets.data.tasks import Task
     from darksecrets.importance.pruning import scores
@@ -22,5 +21,4 @@ def main(job: Job) -> None:
         task = Task.from_entry(name, params.tasks[name])
         found = scores(SweepResult.load(pruned), *read, task, **options)
         parts.append([identify(rows, name, f"finetuned/seed-{seed}") for rows in found])
-    for table, rows in zip(OF_PRUNING, zip(*parts, strict=True), strict=True):
-        table.write(pd.concat(rows, ignore_index=True), getattr(job.output, table.name))
+    write_joined(job, OF_PRUNING, parts)

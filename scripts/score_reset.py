@@ -1,18 +1,17 @@
 """Score models with layers and heads reset, and say whether changes predict costs."""
 
 from _job import Job, script
+from _tables import write_joined
 
 
 @script
 def main(job: Job) -> None:
     """Write the tables of all tasks, states and seeds."""
-    import pandas as pd
-
     from darksecrets.ablation.statistics import Resampling
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning.tables import COSINE
     from darksecrets.landscape.results import Reset
-    from darksecrets.landscape.scoring import changes_of_maps, score
+    from darksecrets.landscape.statistics import changes_of_maps, score
     from darksecrets.landscape.tables import TABLES
 
     params, parts = job.params, []
@@ -25,6 +24,4 @@ def main(job: Job) -> None:
             results = {int(seed): Reset.load(next(outputs)) for seed in params.seeds[task.name]}
             known = maps if state == "finetuned" else {}
             parts.append(score(results, known, task, state, Resampling(**params.resampling)))
-    for table in TABLES:
-        rows = pd.concat([part[table.name] for part in parts], ignore_index=True)
-        table.write(rows, getattr(job.output, table.name))
+    write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])

@@ -1,15 +1,14 @@
 """Say how much scores depend on initialization and data order, from grids of fine-tunings."""
 
 from _job import Job, script
+from _tables import write_joined
 
 
 @script
 def main(job: Job) -> None:
     """Write the tables of all tasks."""
-    import pandas as pd
-
     from darksecrets.data.tasks import Task
-    from darksecrets.seeds import grid, statistics
+    from darksecrets.seeds import statistics
     from darksecrets.seeds.settings import Settings
     from darksecrets.seeds.tables import TABLES
 
@@ -20,8 +19,6 @@ def main(job: Job) -> None:
     runs, parts = len(settings.init_seeds) * len(settings.order_seeds), []
     for place, (name, entry) in enumerate(params.tasks.items()):
         own = files[place * runs : (place + 1) * runs]
-        found = grid.read(Task.from_entry(name, entry), *seeds, own)
+        found = statistics.read(Task.from_entry(name, entry), *seeds, own)
         parts.append(statistics.tables(found, params.resamples, params.seed))
-    for table in TABLES:
-        rows = pd.concat([part[table.name] for part in parts], ignore_index=True)
-        table.write(rows, getattr(job.output, table.name))
+    write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])

@@ -37,8 +37,7 @@ def basis(weight: torch.Tensor) -> torch.Tensor:
         rows of Q.
     """
     _, triangle = torch.linalg.qr(weight.double().mT)
-    transposed: torch.Tensor = triangle.mT
-    return transposed
+    return triangle.mT
 
 
 def coordinates(values: torch.Tensor, of_head: torch.Tensor) -> torch.Tensor:
@@ -57,20 +56,12 @@ def coordinates(values: torch.Tensor, of_head: torch.Tensor) -> torch.Tensor:
     return values.double() @ of_head
 
 
-def weights(
-    maps: torch.Tensor,
-    vectors: torch.Tensor,  # noqa: ARG001 - of the other measures
-    reach: torch.Tensor | None = None,  # noqa: ARG001
-) -> torch.Tensor:
+def weights(maps: torch.Tensor, *_: torch.Tensor | None) -> torch.Tensor:
     """Attention weights as they are; see `effective`."""
     return maps
 
 
-def norms(
-    maps: torch.Tensor,
-    vectors: torch.Tensor,
-    reach: torch.Tensor | None = None,  # noqa: ARG001
-) -> torch.Tensor:
+def norms(maps: torch.Tensor, vectors: torch.Tensor, *_: torch.Tensor | None) -> torch.Tensor:
     """Shares of the lengths ‖α f(x)‖ of what a query gets; see `effective`."""
     return shares(maps * torch.linalg.vector_norm(vectors, dim=-1)[..., None, :])
 
@@ -145,5 +136,4 @@ def _surely_of_full_rank(triangle: torch.Tensor, tolerance: float) -> torch.Tens
     ones = torch.eye(triangle.shape[-1], dtype=triangle.dtype, device=triangle.device)
     inverse = torch.linalg.solve_triangular(triangle, ones, upper=True)
     size = torch.linalg.matrix_norm(triangle) * torch.linalg.matrix_norm(inverse)
-    sure: torch.Tensor = size * tolerance < 1
-    return sure
+    return size * tolerance < 1

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.arrays import Halves
 from darksecrets.attention.extraction import Inputs, encode_longest_first, pad
@@ -21,9 +22,6 @@ from darksecrets.models.reading import Reading
 from darksecrets.run.columns import MEASURE
 from darksecrets.run.progress import progress
 from darksecrets.run.tables import identify
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 _PASS_BYTES = 2**28
 """Most memory for the maps of a pass, of all variants."""

@@ -1,30 +1,116 @@
-"""Size, decisions and time of every compressed model of a task."""
+"""Size, decisions and time of every compressed model of a task, and its program on disk."""
 
 from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from darksecrets.arrays import Floats, Singles
 from darksecrets.compression.methods import Variant
-from darksecrets.compression.storing import saved_bytes, without_zeros
 from darksecrets.compression.tables import BATCH, COMPRESSION_TIMES, INPUTS, SINGLE, WHOLE
-from darksecrets.compression.timing import seconds, speedup
-from darksecrets.data.batches import by_length
+from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.models import shrinking
+from darksecrets.models.removal import PROGRAM, save_program
+from darksecrets.run.files import atomic
 from darksecrets.run.progress import progress
+from darksecrets.stats.percentiles import median_interval
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
-    from darksecrets.data.batches import EncodedSplit
+def seconds(
+    models: Sequence[torch.nn.Module],
+    inputs: Mapping[str, torch.Tensor],
+    repetitions: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Time every model, all in turn in every repetition, in an order drawn anew.
+
+    Args:
+        models: Models in evaluation mode.
+        inputs: What each takes.
+        repetitions: How often each is timed, after a first time that does not count.
+        rng: Source of the orders.
+
+    Returns:
+        [repetitions, models].
+    """
+    taken = np.empty((repetitions, len(models)))
+    with torch.inference_mode(), progress("Timing", repetitions, "repetitions") as advance:
+        for model in models:
+            model(**inputs)
+        for repetition in range(repetitions):
+            for number in rng.permutation(len(models)):
+                start = time.perf_counter()
+                models[number](**inputs)
+                taken[repetition, number] = time.perf_counter() - start
+            advance(1)
+    return taken
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """The median of ratios of times, with its 95% interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+def speedup(whole: Floats, compressed: Floats) -> Speedup:
+    """How many times as fast one model is as another.
+
+    The interval takes repetitions for independent, which bursts of other work make too narrow.
+
+    Args:
+        whole: [repetitions] seconds of the one model; at least 6.
+        compressed: [repetitions] seconds of the other in the same repetitions.
+    """
+    ratios = whole / compressed
+    return Speedup(float(np.median(ratios)), *median_interval(ratios))
+
+
+BITS, VALUES = ".bits", ".values"
+_WORTHWHILE = 1 / 32
+"""Share of zeros from which a bit for every number takes less than the zeros do, in float32."""
+
+
+def saved_bytes(tensors: Mapping[str, torch.Tensor]) -> int:
+    """Size of a safetensors file with these tensors."""
+    from safetensors.torch import save
+
+    return len(save({name: tensor.contiguous() for name, tensor in tensors.items()}))
+
+
+def without_zeros(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The same tensors; those with many zeros as a bit for every number, and the other numbers.
+
+    Args:
+        tensors: By name.
+
+    Returns:
+        Tensors by name; instead of ``x`` there may be ``x.bits`` (uint8, eight numbers in each,
+        the first in the highest bit) and ``x.values``.
+    """
+    packed: dict[str, torch.Tensor] = {}
+    for name, tensor in tensors.items():
+        flat = tensor.flatten()
+        kept = flat != 0
+        if tensor.dtype == torch.float32 and 1 - kept.float().mean() > _WORTHWHILE:
+            packed[name + BITS] = torch.from_numpy(np.packbits(kept.numpy()))
+            packed[name + VALUES] = flat[kept]
+        else:
+            packed[name] = tensor
+    return packed
+
 
 BATCH_SIZE, TIMED = 32, 16
 """Examples that are scored together, and that are timed together."""
@@ -50,7 +136,7 @@ class Measured:
     nonzero: int
     saved: int
     packed: int
-    logits: npt.NDArray[np.float32]
+    logits: Singles
 
 
 def compress(model: PreTrainedModel, variant: Variant) -> PreTrainedModel:
@@ -137,14 +223,13 @@ def _rows(split: EncodedSplit, name: str, rng: np.random.Generator) -> list[int]
     if name == SINGLE:
         return [int(np.argsort(split.lengths, kind="stable")[len(split) // 2])]
     assert name == BATCH
-    chosen: list[int] = rng.permutation(len(split))[:TIMED].tolist()
-    return chosen
+    return rng.permutation(len(split))[:TIMED].tolist()
 
 
-def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> npt.NDArray[np.float32]:
+def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> Singles:
     """[examples, outputs] on a CPU, in the order of the split."""
     done: list[int] = []
-    outputs: list[npt.NDArray[np.float32]] = []
+    outputs: list[Singles] = []
     title = "Whole model" if what == WHOLE else what.capitalize()
     with torch.inference_mode(), progress(title, len(split), "examples") as advance:
         for rows in by_length(split.lengths, BATCH_SIZE):
@@ -154,3 +239,35 @@ def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> npt.NDArr
             done += rows
             advance(len(rows))
     return np.concatenate(outputs)[np.argsort(done)]
+
+
+RECORD = "compression.json"
+
+
+def save_all(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    variants: Sequence[Variant],
+    folder: Path,
+) -> dict[str, int]:
+    """Save every compressed model but the control in a folder of its own.
+
+    Args:
+        model: The whole model; it is left as it is.
+        tokenizer: Its tokenizer, which is saved beside each.
+        variants: How they are compressed.
+        folder: Where to save; it appears complete or not at all.
+
+    Returns:
+        Bytes of every program, by the name of its folder.
+    """
+    saved = {}
+    with atomic(folder) as temporary:
+        for variant in variants:
+            if variant.is_control:
+                continue
+            about = {"method": variant.method, "amount": variant.amount, "detail": variant.detail}
+            place = temporary / variant.slug
+            save_program(compress(model, variant), tokenizer, place, RECORD, about)
+            saved[variant.slug] = (place / PROGRAM).stat().st_size
+    return saved

@@ -9,31 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from transformers import PreTrainedModel
+
+from darksecrets.compression import tables
 from darksecrets.compression.settings import Settings
-from darksecrets.compression.tables import (
-    EIGHT_BITS,
-    EMBEDDINGS,
-    HEADS,
-    HEADS_AND_MLPS,
-    LAYERS,
-    RANDOM,
-    WEIGHTS,
-    WHOLE,
-)
 from darksecrets.models import shrinking
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.layers import is_known
 from darksecrets.models.loading import Draw, draw_from_normal
 from darksecrets.models.removal import remove_heads, remove_mlps
+from darksecrets.models.selectors import Heads
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.models.selectors import Heads
-
-    Change = Callable[[PreTrainedModel], object]
+Change = Callable[[PreTrainedModel], object]
 
 LeastImportant = Callable[[int], "Heads"]
 """Gives a number of heads by layer, the least important ones."""
@@ -58,7 +46,7 @@ class Variant:
     @property
     def is_control(self) -> bool:
         """Whether it is the model that learned nothing."""
-        return self.method == RANDOM
+        return self.method == tables.RANDOM
 
     @property
     def slug(self) -> str:
@@ -87,17 +75,48 @@ def variants(
         Those that the model's architecture can have, see `left_out`.
     """
     without = left_out(model, heads, mlps)
-    every = [
-        Variant(WHOLE, 0, "", lambda _: None),
-        *_heads(model, settings.heads, heads),
-        *_heads_and_mlps(model, settings.heads_and_mlps, heads, mlps),
-        *_weights(model, settings.weights),
-        *_layers(model, settings.layers),
-        *_embeddings(model, settings.rank),
-        Variant(EIGHT_BITS, 0, "", shrinking.to_eight_bits),
-        Variant(RANDOM, 0, "", partial(draw_from_normal, seed=random.seed, std=random.std)),
-    ]
+    every = _every(model, settings, heads, mlps, random)
     return [variant for variant in every if variant.method not in without]
+
+
+def _every(
+    model: PreTrainedModel,
+    settings: Settings,
+    heads: LeastImportant | None,
+    mlps: Sequence[int],
+    random: Draw,
+) -> Iterator[Variant]:
+    """The same, and those that the architecture cannot have as far as they can be named."""
+    shape, words = shape_of(model), shrinking.matrix_of_words(model)
+    weights = sum(each.weight.numel() for each in shrinking.matrices(model))
+    yield Variant(tables.WHOLE, 0, "", lambda _: None)
+    if heads is not None:
+        for share in settings.heads:
+            count = round(share * shape.total)
+            detail = f"{count} of {shape.total} heads"
+            yield Variant(tables.HEADS, share, detail, partial(remove_heads, heads=heads(count)))
+        # the same share of both, as McCarley et al. (2020) and Prasanna et al. (2020) prune both
+        for share in settings.heads_and_mlps:
+            count, of_mlps = round(share * shape.total), round(share * shape.layers)
+            change = partial(_remove_both, heads=heads(count), mlps=mlps[:of_mlps])
+            detail = f"{count} of {shape.total} heads, {of_mlps} of {shape.layers} MLPs"
+            yield Variant(tables.HEADS_AND_MLPS, share, detail, change)
+    for share in settings.weights:
+        detail = f"{round(share * weights):,} of {weights:,} weights"
+        yield Variant(tables.WEIGHTS, share, detail, partial(_zero_smallest, share=share))
+    for share in settings.layers:
+        count = min(round(share * shape.layers), shape.layers - 1)
+        change = partial(shrinking.drop_layers, count=count)
+        yield Variant(tables.LAYERS, share, f"{count} of {shape.layers} layers", change)
+    if words is not None:
+        width = words.embedding_dim
+        for share in settings.rank:
+            rank = min(max(1, round(share * width)), words.num_embeddings, width)
+            change = partial(shrinking.factorise_embeddings, rank=rank)
+            yield Variant(tables.EMBEDDINGS, share, f"rank {rank} of {width}", change)
+    yield Variant(tables.EIGHT_BITS, 0, "", shrinking.to_eight_bits)
+    drawn = partial(draw_from_normal, seed=random.seed, std=random.std)
+    yield Variant(tables.RANDOM, 0, "", drawn)
 
 
 def left_out(
@@ -108,46 +127,17 @@ def left_out(
     if not is_known(model):
         name = type(model).__name__
         why = f"{name} is no classifier of BERT, RoBERTa or ELECTRA"
-        found = dict.fromkeys((HEADS, HEADS_AND_MLPS, LAYERS), why)
+        found = dict.fromkeys((tables.HEADS, tables.HEADS_AND_MLPS, tables.LAYERS), why)
     elif heads is None:
         why = "the run does not order the heads of this task by importance"
-        found = dict.fromkeys((HEADS, HEADS_AND_MLPS), why)
+        found = dict.fromkeys((tables.HEADS, tables.HEADS_AND_MLPS), why)
     elif not mlps:
-        found = {HEADS_AND_MLPS: "the run does not order the MLPs of this task by importance"}
+        found = {
+            tables.HEADS_AND_MLPS: "the run does not order the MLPs of this task by importance"
+        }
     if shrinking.matrix_of_words(model) is None:
-        found[EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
+        found[tables.EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
     return found
-
-
-def _heads(
-    model: PreTrainedModel, shares: Sequence[float], heads: LeastImportant | None
-) -> Iterator[Variant]:
-    if heads is None:
-        return
-    shape = shape_of(model)
-    total = shape.layers * shape.heads
-    for share in shares:
-        count = round(share * total)
-        change = partial(remove_heads, heads=heads(count))
-        yield Variant(HEADS, share, f"{count} of {total} heads", change)
-
-
-def _heads_and_mlps(
-    model: PreTrainedModel,
-    shares: Sequence[float],
-    heads: LeastImportant | None,
-    mlps: Sequence[int],
-) -> Iterator[Variant]:
-    """The same share of both, as McCarley et al. (2020) and Prasanna et al. (2020) prune both."""
-    if heads is None:
-        return
-    shape = shape_of(model)
-    total = shape.layers * shape.heads
-    for share in shares:
-        of_heads, of_mlps = round(share * total), round(share * shape.layers)
-        change = partial(_remove_both, heads=heads(of_heads), mlps=mlps[:of_mlps])
-        detail = f"{of_heads} of {total} heads, {of_mlps} of {shape.layers} MLPs"
-        yield Variant(HEADS_AND_MLPS, share, detail, change)
 
 
 def _remove_both(model: PreTrainedModel, heads: Heads, mlps: Sequence[int]) -> None:
@@ -155,32 +145,6 @@ def _remove_both(model: PreTrainedModel, heads: Heads, mlps: Sequence[int]) -> N
     remove_mlps(model, mlps)
 
 
-def _weights(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
-    total = sum(each.weight.numel() for each in shrinking.matrices(model))
-    for share in shares:
-        detail = f"{round(share * total):,} of {total:,} weights"
-        yield Variant(WEIGHTS, share, detail, partial(_zero_smallest, share=share))
-
-
 def _zero_smallest(model: PreTrainedModel, share: float) -> None:
     """Set the smallest weights of the whole encoder to 0, those of the pooler included."""
     shrinking.zero_smallest(shrinking.matrices(model), share)
-
-
-def _layers(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
-    total = shape_of(model).layers
-    for share in shares:
-        count = min(round(share * total), total - 1)
-        change = partial(shrinking.drop_layers, count=count)
-        yield Variant(LAYERS, share, f"{count} of {total} layers", change)
-
-
-def _embeddings(model: PreTrainedModel, shares: Sequence[float]) -> Iterator[Variant]:
-    matrix = shrinking.matrix_of_words(model)
-    if matrix is None:
-        return
-    for share in shares:
-        most = min(matrix.num_embeddings, matrix.embedding_dim)
-        rank = min(max(1, round(share * matrix.embedding_dim)), most)
-        change = partial(shrinking.factorise_embeddings, rank=rank)
-        yield Variant(EMBEDDINGS, share, f"rank {rank} of {matrix.embedding_dim}", change)

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.compression import tables
 from darksecrets.data.metrics import titles
 from darksecrets.plotting import kit
-
-Floats = npt.NDArray[np.float64]
 
 LOOKS = {
     method: kit.line(colour, marker, width=0.6, markersize=size, markeredgewidth=0.5)
@@ -121,7 +119,7 @@ def _around(part: pd.DataFrame, name: str) -> Floats:
     return ends.clip(min=0)
 
 
-def front(costs: Floats, kept: Floats) -> npt.NDArray[np.int64]:
+def front(costs: Floats, kept: Floats) -> Integers:
     """The points that no other one beats: nothing cheaper retains as much.
 
     Args:
@@ -134,8 +132,7 @@ def front(costs: Floats, kept: Floats) -> npt.NDArray[np.int64]:
     order = np.lexsort([-kept, costs])
     best = np.maximum.accumulate(kept[order])
     new = np.concatenate([[True], best[1:] > best[:-1]])
-    found: npt.NDArray[np.int64] = order[new]
-    return found
+    return order[new]
 
 
 def _draw_rest(

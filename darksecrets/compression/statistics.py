@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Values
 from darksecrets.compression.tables import COMPRESSION
 from darksecrets.data import metrics
 from darksecrets.data.metrics import METRICS, PERCENT
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from darksecrets.compression.measuring import Measured
     from darksecrets.data.tasks import Task
 
-Floats = npt.NDArray[np.float64]
 
 _DECIMALS = 9
 """Of percent: differences that ought to be 0, or a tolerance, are so exactly."""
@@ -27,7 +26,7 @@ _DECIMALS = 9
 
 def compression(
     found: Sequence[Measured],
-    labels: npt.NDArray[np.generic],
+    labels: Values,
     task: Task,
     *,
     tolerance: float,
@@ -72,8 +71,8 @@ def _size(one: Measured, whole: Measured) -> dict[str, Any]:
 
 def _scores(
     metric: str,
-    predictions: npt.NDArray[np.generic],
-    labels: npt.NDArray[np.generic],
+    predictions: Values,
+    labels: Values,
     task: Task,
     resamples: int,
     seed: int,
@@ -120,7 +119,7 @@ def _ratio(parts: Floats, of: Floats) -> tuple[Floats, Floats, Floats]:
     return ratios[0], low, high
 
 
-def _agreement(predictions: npt.NDArray[np.generic], task: Task) -> dict[str, Floats]:
+def _agreement(predictions: Values, task: Task) -> dict[str, Floats]:
     """[models] shares of the decisions that are those of the whole model; NaN for a regression."""
     if task.is_regression:
         unknown = np.full(len(predictions), np.nan)

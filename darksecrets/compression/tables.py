@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import MODEL, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 METHODS = WHOLE, HEADS, HEADS_AND_MLPS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS, RANDOM = (
     "none",
@@ -23,9 +21,8 @@ METHODS = WHOLE, HEADS, HEADS_AND_MLPS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS,
 INPUTS = SINGLE, BATCH = ("one example", "batch")
 """What is timed: the example of median length, and several examples together."""
 
-_METHOD = Column(
+_METHOD = text(
     "method",
-    "text",
     f"`{WHOLE}`: the model as it is; `{HEADS}`: for good, the least important ones on training "
     f"examples; `{HEADS_AND_MLPS}`: the same share of both; `{WEIGHTS}`: the smallest of all "
     f"linear maps of the encoder; `{LAYERS}`: the top ones; `{EMBEDDINGS}`: those of word pieces, "
@@ -33,19 +30,16 @@ _METHOD = Column(
     "control, a model that learned nothing",
     values=METHODS,
 )
-_AMOUNT = Column(
+_AMOUNT = share(
     "amount",
-    "number",
-    "as configured: the share of heads (and of MLPs), weights or layers, or the rank as a share of "
-    "the width; 0 where there is nothing to choose",
-    low=0,
-    high=1,
+    "as configured: the share of heads (and of MLPs), weights or layers, or the rank as a share "
+    "of the width; 0 where there is nothing to choose",
 )
-_DETAIL = Column("detail", "text", "the same in numbers, such as `14 of 36 heads`", optional=True)
+_DETAIL = text("detail", "the same in numbers, such as `14 of 36 heads`", optional=True)
 _VARIANT = (_METHOD, _AMOUNT, _DETAIL)
-_COUNT = Column("parameters", "integer", "numbers of the model, those of units included", low=1)
-_SCORE = Column("score", "number", "score of the compressed model", "× 100", high=100)
-_SHARE = Column("retention", "number", "", "%", optional=True)
+_COUNT = integer("parameters", "numbers of the model, those of units included", low=1)
+_SCORE = number("score", "score of the compressed model", "× 100", high=100)
+_SHARE = number("retention", "", "%", optional=True)
 
 COMPRESSION = Table(
     "compression",
@@ -55,59 +49,53 @@ COMPRESSION = Table(
         *MODEL,
         *_VARIANT,
         _COUNT,
-        replace(_COUNT, name="nonzero", meaning="those that are not 0"),
-        Column("bytes", "integer", "weights as saved (safetensors), ready to run", low=1),
-        Column(
-            *("packed_bytes", "integer"),
+        like(_COUNT, "those that are not 0", name="nonzero"),
+        integer("bytes", "weights as saved (safetensors), ready to run", low=1),
+        integer(
+            "packed_bytes",
             "the same without zeros: a bit for each number of a matrix says whether it is 0",
             low=1,
         ),
-        Column("smaller", "number", f"`bytes` of `{WHOLE}`, divided by `bytes`", low=0),
+        number("smaller", f"`bytes` of `{WHOLE}`, divided by `bytes`", low=0),
         METRIC,
-        replace(_SCORE, name="baseline", meaning="score of the whole model"),
+        like(_SCORE, "score of the whole model", name="baseline"),
         _SCORE,
         *interval("score", "score", unit="× 100"),
-        Column("delta", "number", "`score` − `baseline`, on the same examples", "× 100"),
+        number("delta", "`score` − `baseline`, on the same examples", "× 100"),
         *interval("delta", unit="× 100"),
-        replace(
-            _SHARE, meaning="`score` as a share of `baseline`; empty unless `baseline` is above 0"
-        ),
+        like(_SHARE, "`score` as a share of `baseline`; empty unless `baseline` is above 0"),
         *interval("retention", "retention", unit="%", optional=True),
-        Column(
-            *("chance", "number"),
+        number(
+            "chance",
             "score of always predicting the most frequent label; 0 for a correlation",
             "× 100",
             control_of="score",
         ),
-        replace(
+        like(
             _SHARE,
+            "what is retained of the difference between `baseline` and `chance`; empty unless the "
+            "whole model is better than chance in every bootstrap sample",
             name="above_chance",
-            meaning="what is retained of the difference between `baseline` and `chance`; empty "
-            "unless the whole model is better than chance in every bootstrap sample",
         ),
         *interval("above_chance", "above_chance", unit="%", optional=True),
-        Column(
-            *("agreement", "number"),
+        share(
+            "agreement",
             "share of the examples on which both models decide alike; empty for a regression",
-            low=0,
-            high=1,
             optional=True,
         ),
-        Column(
-            *("agreement_by_chance", "number"),
+        share(
+            "agreement_by_chance",
             "the same if the decisions of one model were those of other examples",
-            low=0,
-            high=1,
             optional=True,
             control_of="agreement",
         ),
-        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
-        Column(
-            *("retained", "flag"),
+        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+        flag(
+            "retained",
             "whether the drop is significantly smaller (`ci_low` ≥ −`tolerance`), and the score "
             "significantly above `chance`",
         ),
-        Column("examples", "integer", "examples of the validation split", low=1),
+        integer("examples", "examples of the validation split", low=1),
     ),
     key=(*names(*MODEL), "method", "amount", METRIC.name),
 )
@@ -120,19 +108,19 @@ COMPRESSION_TIMES = Table(
     (
         *MODEL,
         *_VARIANT,
-        Column("inputs", "text", "what is timed", values=INPUTS),
-        Column("examples", "integer", "examples of the input", low=1),
-        Column("tokens", "integer", "its tokens, padding included", low=1),
-        Column("threads", "integer", "threads of the CPU", low=1),
-        Column("seconds", "number", "median", "s", low=0),
-        Column(
-            *("speedup", "number"),
+        text("inputs", "what is timed", values=INPUTS),
+        integer("examples", "examples of the input", low=1),
+        integer("tokens", "its tokens, padding included", low=1),
+        integer("threads", "threads of the CPU", low=1),
+        number("seconds", "median", "s", low=0),
+        number(
+            "speedup",
             "time of the whole model, divided by that of the compressed one in the same "
             f"repetition: median. `{WHOLE}` is timed twice: 1 except for noise",
             low=0,
         ),
         *interval("speedup", bounds=(0, float("inf"))),
-        Column("repetitions", "integer", "repetitions; the interval is over them", low=6),
+        integer("repetitions", "repetitions; the interval is over them", low=6),
     ),
     key=(*names(*MODEL), "method", "amount", "inputs"),
 )
@@ -141,15 +129,15 @@ PUBLISHED = Table(
     "compression_rogers2020",
     "Table 1 of A Primer in BERTology: compressed models of others, on other machines and data.",
     (
-        Column("kind", "text", "what is done"),
-        Column("model", "text", "the model"),
+        text("kind", "what is done"),
+        text("model", "the model"),
         Column("layers", "integer", "its layers; empty if it is no transformer", optional=True),
-        Column("smaller", "number", "factor; empty if it is a range", low=0, optional=True),
-        Column("retention", "number", "mean score as a share of BERT's", "%", optional=True),
-        Column("speedup", "number", "factor; empty if none is given", low=0, optional=True),
-        Column("data", "text", "what it is evaluated on"),
-        Column("source", "text", "the model's paper; the numbers are as the survey gives them"),
-        Column("note", "text", "what the numbers need to be understood", optional=True),
+        number("smaller", "factor; empty if it is a range", low=0, optional=True),
+        number("retention", "mean score as a share of BERT's", "%", optional=True),
+        number("speedup", "factor; empty if none is given", low=0, optional=True),
+        text("data", "what it is evaluated on"),
+        text("source", "the model's paper; the numbers are as the survey gives them"),
+        text("note", "what the numbers need to be understood", optional=True),
     ),
     key=("model",),
     by_hand=True,

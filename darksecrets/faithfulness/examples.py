@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from transformers import PreTrainedTokenizerBase
 
+from darksecrets.arrays import Flags, Integers, Values
 from darksecrets.attention.extraction import Inputs, encode_longest_first, pad, read_sample
 from darksecrets.attention.punctuation import punctuation
 from darksecrets.data.batches import MASK
+from darksecrets.data.tasks import Task
 from darksecrets.run.columns import FIRST, PUNCTUATION, SEPARATOR, TOKEN_KINDS, WORD
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from darksecrets.data.tasks import Task
-
-Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -36,9 +30,9 @@ class Examples:
         padding: Number of the padding token.
     """
 
-    idx: Numbers
-    labels: npt.NDArray[np.generic]
-    kinds: list[Numbers]
+    idx: Integers
+    labels: Values
+    kinds: list[Integers]
     inputs: Inputs
     padding: int
 
@@ -50,7 +44,7 @@ class Examples:
         """Tokens of each example, special ones included."""
         return [len(kinds) for kinds in self.kinds]
 
-    def ordinary(self, example: int) -> Numbers:
+    def ordinary(self, example: int) -> Integers:
         """Places of the tokens of an example that are not special."""
         special = [TOKEN_KINDS.index(name) for name in (FIRST, SEPARATOR)]
         return np.flatnonzero(~np.isin(self.kinds[example], special))
@@ -105,7 +99,7 @@ def read(
     return Examples(table["idx"].to_numpy(), wanted, kinds, inputs, tokenizer.pad_token_id)
 
 
-def _kinds(special: npt.NDArray[np.bool_], marks: npt.NDArray[np.bool_]) -> Numbers:
+def _kinds(special: Flags, marks: Flags) -> Integers:
     """[L] numbers of kinds in `TOKEN_KINDS`."""
     kinds = np.where(marks, TOKEN_KINDS.index(PUNCTUATION), TOKEN_KINDS.index(WORD))
     kinds[special] = TOKEN_KINDS.index(SEPARATOR)

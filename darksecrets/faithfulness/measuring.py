@@ -1,38 +1,107 @@
-"""What explains the decisions of one model, example by example."""
+"""What explains the decisions of one model, example by example.
+
+Gradients of a loss and of a decision are by attention weights and by embeddings. Weights are taken
+as if they could change by themselves: the gradient by the weight α of a head is that of what the
+head's output, α times values, changes in all that follows, later weights included. One forward and
+two backward passes give the gradients of all weights, for each example by itself: examples of a
+batch do not depend on each other, so that their losses can be added up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from transformers import PreTrainedModel
 
+from darksecrets.arrays import Floats, Integers
+from darksecrets.attention.contributions import lengths, transformed
 from darksecrets.attention.extraction import batches_of
+from darksecrets.data.tasks import Task
 from darksecrets.faithfulness.examples import Examples
-from darksecrets.faithfulness.gradients import Layer, run
-from darksecrets.faithfulness.tables import (
-    ATTENTION_GRADIENT,
-    COMPARED,
-    GRADIENT,
-    NORMS,
-    WEIGHTS,
-)
+from darksecrets.faithfulness.tables import ATTENTION_GRADIENT, COMPARED, GRADIENT, NORMS, WEIGHTS
 from darksecrets.models.devices import SEQUENCES, sequence_bytes
 from darksecrets.models.devices import batch_size as batch_size_on
+from darksecrets.models.hooks import Observation, observe
+from darksecrets.models.losses import loss
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.run.progress import progress
 from darksecrets.stats.kendall import kendall
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
-    from darksecrets.data.tasks import Task
+@dataclass(frozen=True)
+class Layer:
+    """One layer of a pass; padding included.
 
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
+    Attributes:
+        by_loss: [example, head, query, key] gradient of the loss by the weights.
+        reach: [example or 1, 1, query, key] whether a query may attend to a key.
+        weights: [example, head, key] weights of the first token ([CLS]).
+        norms: [example, head, key] lengths ‖α f(x)‖ of what each token adds to it.
+        by_decision: [example, head, key] gradient of the decision by these weights.
+    """
+
+    by_loss: torch.Tensor
+    reach: torch.Tensor
+    weights: torch.Tensor
+    norms: torch.Tensor
+    by_decision: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A batch of examples, forward and backward.
+
+    Attributes:
+        decisions: [example] predicted classes; 0 for regression.
+        tokens: [example, token] gradient × input: the gradient of the decision by a token's
+            embedding, times the embedding, summed and without its sign.
+        layers: The layers, from the first.
+    """
+
+    decisions: torch.Tensor
+    tokens: torch.Tensor
+    layers: list[Layer]
+
+
+def run(
+    model: PreTrainedModel, task: Task, inputs: dict[str, torch.Tensor], labels: torch.Tensor
+) -> Pass:
+    """Run a batch through a classifier, forward and backward.
+
+    Args:
+        model: A classifier in evaluation mode whose values can be observed; gradients flow from its
+            parameters, so these may not be frozen.
+        task: The task, which determines the loss.
+        inputs: The model's inputs, on its device.
+        labels: [example] on its device.
+    """
+    with (
+        torch.enable_grad(),
+        observe(model, maps=True, reach=True, values=True, hidden=True, projections=True) as seen,
+    ):
+        logits = model(**inputs).logits
+        maps, embeddings = list(seen.maps.values()), seen.hidden[0]
+        by_loss = torch.autograd.grad(loss(task, logits, labels, "sum"), maps, retain_graph=True)
+        decision = logits.max(dim=-1)
+        of_decision = torch.autograd.grad(decision.values.sum(), [*maps, embeddings])
+        *by_decision, by_embeddings = of_decision
+        tokens = (by_embeddings * embeddings.detach()).sum(dim=-1).abs()
+        layers = list(_layers(seen, by_loss, by_decision))
+        return Pass(decision.indices, tokens, layers)
+
+
+def _layers(
+    seen: Observation, by_loss: tuple[torch.Tensor, ...], by_decision: list[torch.Tensor]
+) -> Iterator[Layer]:
+    for number, of_loss, of_decision in zip(seen.maps, by_loss, by_decision, strict=True):
+        values, weight = seen.values[number].detach(), seen.projections[number].weight.detach()
+        row = seen.maps[number][:, :, 0].detach()
+        norms = row * lengths(transformed(values, weight))
+        yield Layer(of_loss, seen.reach[number], row, norms, of_decision[:, :, 0])
+
 
 Rankings = dict[str, Floats]
 """Importance of the ordinary tokens of an example, by what says it: [tokens] or [..., tokens]."""
@@ -56,7 +125,7 @@ class Measured:
         rankings: For each example, the importance of its ordinary tokens.
     """
 
-    decisions: Numbers
+    decisions: Integers
     gradients: Floats
     all_gradients: Floats
     tau: Floats
@@ -131,7 +200,7 @@ def _of_batch(
     return passed.decisions.tolist(), list(of_kinds), rankings
 
 
-def _one_hot(kinds: Sequence[Numbers]) -> torch.Tensor:
+def _one_hot(kinds: Sequence[Integers]) -> torch.Tensor:
     """[example, token, kind + 1] which kind a token is of; last, whether it is real."""
     flags = torch.zeros(len(kinds), max(map(len, kinds)), len(TOKEN_KINDS) + 1)
     for example, of_tokens in enumerate(kinds):
@@ -149,31 +218,24 @@ def _by_kind(layer: Layer, kinds: torch.Tensor) -> torch.Tensor:
 
 
 def _agreements(
-    rankings: Sequence[Rankings], idx: Numbers, seed: int
+    rankings: Sequence[Rankings], idx: Integers, seed: int
 ) -> tuple[Floats, Floats, Floats]:
     """[examples, compared, layers, heads] τ, and the same of shuffled and of other rankings."""
-    found: tuple[list[Floats], ...] = ([], [], [])
+    found = []
     for place, own in enumerate(rankings):
         size = own[GRADIENT].shape[-1]
         order = np.random.default_rng([seed, int(idx[place])]).permutation(size)
-        others = rankings[place - 1] if len(rankings) > 1 else None
-        for part, taken in zip(
-            found,
-            (
-                own,
-                {name: values[..., order] for name, values in own.items()},
-                others and {name: stretched(values, size) for name, values in others.items()},
-            ),
-            strict=True,
-        ):
-            part.append(_compare(own, taken))
-    tau, shuffled, other_text = (np.stack(part) for part in found)
-    return tau, shuffled, other_text
+        shuffled = {name: values[..., order] for name, values in own.items()}
+        others = rankings[place - 1] if len(rankings) > 1 else {}
+        of_others = {name: stretched(values, size) for name, values in others.items()}
+        found.append([_compare(own, taken) for taken in (own, shuffled, of_others)])
+    tau, of_shuffled, other_text = (np.stack(part) for part in zip(*found, strict=True))
+    return tau, of_shuffled, other_text
 
 
-def _compare(own: Rankings, others: Rankings | None) -> Floats:
+def _compare(own: Rankings, others: Rankings) -> Floats:
     """[compared, layers, heads] τ between the rankings of an example and others; NaN without."""
-    if others is None:
+    if not others:
         return np.full((len(COMPARED), *own[WEIGHTS].shape[:-1]), np.nan)
     return np.stack(
         [

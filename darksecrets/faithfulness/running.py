@@ -1,29 +1,114 @@
-"""All tables of one task."""
+"""All tables of one task; tokens are erased in some order until the decision changes.
+
+After Serrano and Smith (2019): a token is erased by hiding it from all others, in every layer and
+head, as padding is. The weights of the others then add up to 1, as in the authors' code. Special
+tokens are never erased.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import torch
+from transformers import PreTrainedModel
 
+from darksecrets.arrays import Floats, Integers
+from darksecrets.data.batches import MASK
+from darksecrets.data.tasks import Task
 from darksecrets.faithfulness import statistics
-from darksecrets.faithfulness.erasing import erase
 from darksecrets.faithfulness.examples import Examples, read
 from darksecrets.faithfulness.measuring import Measured, measure
 from darksecrets.faithfulness.settings import Settings
 from darksecrets.faithfulness.tables import ATTENTION_GRADIENTS, ERASURE, FAITHFULNESS
-from darksecrets.models.devices import place
+from darksecrets.models import devices
 from darksecrets.models.hooks import require_projections
 from darksecrets.models.loading import draw_from_normal, load_classifier
 from darksecrets.models.reading import Reading
+from darksecrets.run.progress import progress
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+STEPS = 10
+"""Steps in which the tokens are erased: a tenth each."""
+BATCH_SIZE = 64
+"""Sequences of a batch on a CPU."""
 
-    from darksecrets.data.tasks import Task
+Orders = Mapping[str, Sequence[Integers]]
+"""By name, for every row: the places of its tokens in the order in which they are erased."""
+
+
+def erase(
+    model: PreTrainedModel,
+    examples: Examples,
+    rows: Sequence[int],
+    decisions: Integers,
+    orders: Orders,
+) -> dict[str, Floats]:
+    """Erase tokens until decisions change.
+
+    Args:
+        model: A classifier in evaluation mode, on the device to use.
+        examples: The examples.
+        rows: Which of them.
+        decisions: [rows] predicted classes of the intact examples.
+        orders: Orders of their tokens; an example without tokens to erase has none.
+
+    Returns:
+        By order, [rows] share of the tokens that are erased once the decision changes; NaN if it
+        never does.
+    """
+    names = list(orders)
+    found = np.full((len(rows), len(names)), np.nan)
+    left = [(row, place) for row in range(len(rows)) for place in range(len(names))]
+    longest = max(examples.lengths[row] for row in rows)
+    size = devices.sequence_bytes(model.config, longest)
+    count = devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
+    with progress("Erasing", STEPS, "steps") as advance:
+        for step in range(1, STEPS + 1):
+            flipped: set[tuple[int, int]] = set()
+            for start in range(0, len(left), count):
+                batch = left[start : start + count]
+                erased = [
+                    first_tokens(orders[names[place]][row], step / STEPS) for row, place in batch
+                ]
+                predicted = decide(model, examples, [rows[row] for row, _ in batch], erased)
+                for (row, place), tokens, decision in zip(batch, erased, predicted, strict=True):
+                    if decision != decisions[row]:
+                        share = len(tokens) / max(1, len(orders[names[place]][row]))
+                        found[row, place] = share
+                        flipped.add((row, place))
+            left = [one for one in left if one not in flipped]
+            advance(1)
+    return dict(zip(names, found.T, strict=True))
+
+
+def first_tokens(order: Integers, share: float) -> Integers:
+    """The first tokens of an order, at least this share of them."""
+    return order[: int(np.ceil(share * len(order) - 1e-9))]
+
+
+def decide(
+    model: PreTrainedModel, examples: Examples, rows: Sequence[int], erased: Sequence[Integers]
+) -> list[int]:
+    """Decisions with some tokens hidden from all others.
+
+    Args:
+        model: A classifier in evaluation mode.
+        examples: The examples.
+        rows: Which of them, possibly several times.
+        erased: For each, the places of the hidden tokens.
+
+    Returns:
+        The predicted classes.
+    """
+    inputs = examples.batch(rows)
+    for place, tokens in enumerate(erased):
+        inputs[MASK][place, torch.from_numpy(tokens)] = 0
+    with torch.inference_mode():
+        logits = model(**{name: tensor.to(model.device) for name, tensor in inputs.items()}).logits
+    return logits.argmax(dim=-1).tolist()
+
 
 DRAWS = 3
 """Random orders in which tokens are erased."""
@@ -79,7 +164,7 @@ def _load(reading: Reading, task: Task) -> PreTrainedModel:
     model, _ = load_classifier(reading.folder, task, seed=0 if draw is None else draw.seed)
     if draw is not None:
         draw_from_normal(model, draw.seed, draw.std)
-    model = place(model)
+    model = devices.place(model)
     require_projections(model)
     return model
 

@@ -6,26 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers
+from darksecrets.faithfulness import tables
 from darksecrets.faithfulness.measuring import Measured
-from darksecrets.faithfulness.tables import (
-    ATTENTION_GRADIENTS,
-    COMPARED,
-    ERASURE,
-    FAITHFULNESS,
-    IMPORTANCE,
-    RANDOM_ORDER,
-    WEIGHTS,
-)
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.stats.kendall import least_significant
 from darksecrets.stats.paired import FEWEST, mean_of_known
 from darksecrets.stats.resampling import interval_of_known, resampled_means, widened
-
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
@@ -47,7 +36,7 @@ class Estimate:
     value: Floats
     low: Floats
     high: Floats
-    examples: Numbers
+    examples: Integers
 
     def columns(self, name: str, low: float, high: float) -> dict[str, Floats]:
         """The estimate and both ends, within their bounds, by the names of their columns."""
@@ -122,14 +111,14 @@ def _gradients(measured: Measured, control: Floats, seed: int) -> pd.DataFrame:
     shape = measured.gradients.shape[1:]
     size = mean(at_places(measured.gradients), seed)
     relative = _relative(measured, seed)
-    columns: dict[str, Floats | Numbers] = {
+    columns: dict[str, Floats | Integers] = {
         **size.columns("gradient", 0, np.inf),
         **relative.columns("relative", 0, np.inf),
         "random": control,
         "examples": size.examples,
     }
     rows = _rows("kind", TOKEN_KINDS, shape, columns)
-    return _ordered(rows[rows["examples"] > 0], ATTENTION_GRADIENTS.names)
+    return _ordered(rows[rows["examples"] > 0], tables.ATTENTION_GRADIENTS.names)
 
 
 def agreements(
@@ -151,7 +140,7 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
         name: at_places(getattr(measured, name)) for name in ("tau", "shuffled", "other_text")
     }
     tau = mean(places["tau"], seed)
-    columns: dict[str, Floats | Numbers] = {
+    columns: dict[str, Floats | Integers] = {
         **tau.columns("tau", -1, 1),
         "shuffled": mean_of_known(places["shuffled"], axis=0),
         "other_text": mean_of_known(places["other_text"], axis=0),
@@ -160,8 +149,8 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
         "shuffled_significant": _significant(measured.shuffled, least),
         "examples": tau.examples,
     }
-    rows = _rows("compared", tuple(COMPARED), measured.tau.shape[1:], columns)
-    return _ordered(rows, FAITHFULNESS.names)
+    rows = _rows("compared", tuple(tables.COMPARED), measured.tau.shape[1:], columns)
+    return _ordered(rows, tables.FAITHFULNESS.names)
 
 
 def _significant(tau: Floats, least: Floats) -> Floats:
@@ -174,31 +163,31 @@ def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
     """The table `erasure` of one model, without the columns of the model.
 
     Args:
-        found: By order, [examples] share of the tokens that were erased, see `erasing.erase`: of
+        found: By order, [examples] share of the tokens that were erased, see `running.erase`: of
             every importance, of each reversed, and of ``draws`` random orders.
         draws: Number of random orders.
         seed: Seed of the bootstrap samples.
     """
     shares = {name: np.nan_to_num(values, nan=1.0) for name, values in found.items()}
-    names = [f"{RANDOM_ORDER} {draw}" for draw in range(1, draws + 1)]
+    names = [f"{tables.RANDOM_ORDER} {draw}" for draw in range(1, draws + 1)]
     random = np.mean([shares[name] for name in names], axis=0)
-    own = np.stack([shares[name] for name in IMPORTANCE], axis=1)  # [examples, importance]
+    own = np.stack([shares[name] for name in tables.IMPORTANCE], axis=1)  # [examples, importance]
     columns = {
-        "importance": IMPORTANCE,
+        "importance": tables.IMPORTANCE,
         **mean(own, seed).columns("erased", 0, 1),
-        "reversed": [shares[name + REVERSED].mean() for name in IMPORTANCE],
+        "reversed": [shares[name + REVERSED].mean() for name in tables.IMPORTANCE],
         "random": random.mean(),
         **mean(own - random[:, None], seed).columns("over_random", -1, 1),
-        **mean(own - shares[WEIGHTS][:, None], seed).columns("over_weights", -1, 1),
-        "flipped": [(~np.isnan(found[name])).mean() for name in IMPORTANCE],
+        **mean(own - shares[tables.WEIGHTS][:, None], seed).columns("over_weights", -1, 1),
+        "flipped": [(~np.isnan(found[name])).mean() for name in tables.IMPORTANCE],
         "examples": len(own),
     }
-    return _ordered(pd.DataFrame(columns), ERASURE.names)
+    return _ordered(pd.DataFrame(columns), tables.ERASURE.names)
 
 
 def orders(
     rankings: Sequence[Mapping[str, Floats]], draws: int, seed: int
-) -> dict[str, list[Numbers]]:
+) -> dict[str, list[Integers]]:
     """Orders in which tokens are erased, numbers of ordinary tokens.
 
     Args:
@@ -206,14 +195,16 @@ def orders(
         draws: Number of random orders.
         seed: Seed of the random orders.
     """
-    found: dict[str, list[Numbers]] = {}
-    for name in IMPORTANCE:
+    found: dict[str, list[Integers]] = {}
+    for name in tables.IMPORTANCE:
         most_first = [np.argsort(-one[name], kind="stable") for one in rankings]
         found[name] = most_first
         found[name + REVERSED] = [order[::-1].copy() for order in most_first]
     rng = np.random.default_rng(seed)
     for draw in range(1, draws + 1):
-        found[f"{RANDOM_ORDER} {draw}"] = [rng.permutation(len(one[WEIGHTS])) for one in rankings]
+        found[f"{tables.RANDOM_ORDER} {draw}"] = [
+            rng.permutation(len(one[tables.WEIGHTS])) for one in rankings
+        ]
     return found
 
 
@@ -243,17 +234,14 @@ def _rows(
     column: str,
     kinds: Sequence[str],
     shape: tuple[int, ...],
-    columns: Mapping[str, Floats | Numbers],
+    columns: Mapping[str, Floats | Integers],
 ) -> pd.DataFrame:
     """Rows of every kind and place, from columns of [kinds, places]."""
     _, layers, heads = shape
     numbers = np.arange(1, layers + 1)
     of_heads = (
         [*np.repeat(numbers, heads), *numbers, None],
-        [
-            *np.tile(np.arange(1, heads + 1), layers),
-            *[None] * (layers + 1),
-        ],
+        [*np.tile(np.arange(1, heads + 1), layers), *[None] * (layers + 1)],
     )
     layer, head = (pd.array(list(one) * len(kinds), dtype="Int64") for one in of_heads)
     named = np.repeat(list(kinds), len(of_heads[0]))

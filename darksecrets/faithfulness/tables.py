@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.run.columns import FIRST, HEAD, LAYER, MAPS, MODEL, SEPARATOR, TOKEN_KINDS, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, integer, interval, like, number, share, text
 
 IMPORTANCE = WEIGHTS, NORMS, GRADIENT, ATTENTION_GRADIENT = (
     *("weights", "norms", "gradient", "attention gradient"),
@@ -23,8 +21,8 @@ COMPARED = {
 """Pairs of rankings whose agreement is measured; gradients without their signs."""
 
 _LEVELS = (
-    replace(LAYER, meaning="layer, from 1; empty for the mean of all layers", optional=True),
-    replace(HEAD, meaning="head, from 1; empty for the mean of all heads", optional=True),
+    like(LAYER, "layer, from 1; empty for the mean of all layers", optional=True),
+    like(HEAD, "head, from 1; empty for the mean of all heads", optional=True),
 )
 _INTERVALS = "Intervals: bootstrap over examples, as wide as Student's t; empty with fewer than 6."
 
@@ -35,7 +33,7 @@ def _with_ends(column: Column) -> tuple[Column, ...]:
     return column, *interval(name, name, unit=column.unit, bounds=bounds, optional=True)
 
 
-_EXAMPLES = Column("examples", "integer", "examples", low=1)
+_EXAMPLES = integer("examples", "examples", low=1)
 
 ATTENTION_GRADIENTS = Table(
     "attention_gradients",
@@ -44,43 +42,42 @@ ATTENTION_GRADIENTS = Table(
     f"task have no rows. {_INTERVALS}",
     (
         *MAPS,
-        Column(
+        text(
             "kind",
-            "text",
             f"kind of the token attended to; `{FIRST}`: [CLS]; `{SEPARATOR}`: [SEP]",
             values=TOKEN_KINDS,
         ),
         *_LEVELS,
         *_with_ends(
-            Column(
-                *("gradient", "number"),
+            number(
+                "gradient",
                 "mean magnitude of the gradient of an example's loss by the weight that one token "
                 "gives to another",
                 low=0,
             )
         ),
         *_with_ends(
-            Column(
-                *("relative", "number"),
-                "the same, divided by that of tokens of all kinds; 1: such tokens are like others. "
-                "Empty where no attention changes the loss",
+            number(
+                "relative",
+                "the same, divided by that of tokens of all kinds; 1: such tokens are like "
+                "others. Empty where no attention changes the loss",
                 low=0,
                 optional=True,
             )
         ),
-        Column(
-            *("random", "number"),
+        number(
+            "random",
             "`relative` of the encoder with random weights: that of its layer",
             low=0,
             optional=True,
             control_of="relative",
         ),
-        replace(_EXAMPLES, meaning="examples with such a token"),
+        like(_EXAMPLES, "examples with such a token"),
     ),
     key=(*names(*MAPS), "kind", "layer", "head"),
 )
 
-_TAU = Column("tau", "number", "", low=-1, high=1, optional=True)
+_TAU = number("tau", "", low=-1, high=1, optional=True)
 
 FAITHFULNESS = Table(
     "faithfulness",
@@ -89,50 +86,36 @@ FAITHFULNESS = Table(
     f"models, and of one with random weights. {_INTERVALS}",
     (
         *MAPS,
-        Column("compared", "text", "the two rankings", values=tuple(COMPARED)),
+        text("compared", "the two rankings", values=tuple(COMPARED)),
         *_LEVELS,
-        *_with_ends(
-            replace(
-                _TAU, meaning="Kendall's τ-b; empty if a ranking has ties only, in all examples"
-            )
-        ),
-        replace(
+        *_with_ends(like(_TAU, "Kendall's τ-b; empty if a ranking has ties only, in all examples")),
+        like(_TAU, "the same if the second ranking is shuffled", name="shuffled", control_of="tau"),
+        like(
             _TAU,
-            name="shuffled",
-            meaning="the same if the second ranking is shuffled",
-            control_of="tau",
-        ),
-        replace(
-            _TAU,
+            "the same if the second ranking is that of another example, stretched to as many "
+            "tokens: what the places of tokens explain; empty with one example",
             name="other_text",
-            meaning="the same if the second ranking is that of another example, stretched to as "
-            "many tokens: what the places of tokens explain; empty with one example",
             control_of="tau",
         ),
-        *_with_ends(
-            replace(_TAU, name="over_control", meaning="`tau` − `other_text`", low=-2, high=2)
-        ),
-        Column(
-            *("significant", "number"),
+        *_with_ends(like(_TAU, "`tau` − `other_text`", name="over_control", low=-2, high=2)),
+        share(
+            "significant",
             "share of the examples whose τ is beyond those of 95 % of random orders",
-            low=0,
-            high=1,
             optional=True,
         ),
-        Column(
-            *("shuffled_significant", "number", "the same if the second ranking is shuffled"),
-            low=0,
-            high=1,
+        share(
+            "shuffled_significant",
+            "the same if the second ranking is shuffled",
             optional=True,
             control_of="significant",
         ),
-        replace(_EXAMPLES, meaning="examples whose rankings are compared", low=0),
+        like(_EXAMPLES, "examples whose rankings are compared", low=0),
     ),
     key=(*names(*MAPS), "compared", "layer", "head"),
 )
 
-_ERASED = Column("erased", "number", "", "share", low=0, high=1)
-_DIFFERENCE = replace(_ERASED, low=-1)
+_ERASED = share("erased", "", "share")
+_DIFFERENCE = like(_ERASED, low=-1)
 
 ERASURE = Table(
     "erasure",
@@ -141,39 +124,25 @@ ERASURE = Table(
     f"hidden in tenths. {_INTERVALS}",
     (
         *MODEL,
-        Column(
+        text(
             "importance",
-            "text",
             "what orders the tokens: means over the heads of the last layer of weights and norms, "
             "sums of gradients by attention",
             values=IMPORTANCE,
         ),
-        *_with_ends(
-            replace(_ERASED, meaning="mean share of the tokens; 1 for decisions that never change")
-        ),
-        replace(
+        *_with_ends(like(_ERASED, "mean share of the tokens; 1 for decisions that never change")),
+        like(_ERASED, "the same, the least important first", name="reversed", control_of="erased"),
+        like(
             _ERASED,
-            name="reversed",
-            meaning="the same, the least important first",
-            control_of="erased",
-        ),
-        replace(
-            _ERASED,
+            "the same in random orders: the mean of several",
             name="random",
-            meaning="the same in random orders: the mean of several",
             control_of="erased",
         ),
-        *_with_ends(replace(_DIFFERENCE, name="over_random", meaning="`erased` − `random`")),
+        *_with_ends(like(_DIFFERENCE, "`erased` − `random`", name="over_random")),
         *_with_ends(
-            replace(
-                _DIFFERENCE,
-                name="over_weights",
-                meaning=f"`erased` − that of `{WEIGHTS}`; 0 for these",
-            )
+            like(_DIFFERENCE, f"`erased` − that of `{WEIGHTS}`; 0 for these", name="over_weights")
         ),
-        Column(
-            *("flipped", "number", "share of the examples whose decision changes"), low=0, high=1
-        ),
+        share("flipped", "share of the examples whose decision changes"),
         _EXAMPLES,
     ),
     key=(*names(*MODEL), "importance"),

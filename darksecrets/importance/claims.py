@@ -52,9 +52,7 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
     """
     one = by_accuracy(needs[needs["kept"] == 1])
     flags = one.assign(
-        value=one["tolerated"],
-        low=one["noninferior"],
-        high=one["ci_high"] >= -one["tolerance"],
+        value=one["tolerated"], low=one["noninferior"], high=one["ci_high"] >= -one["tolerance"]
     )
     return flags.groupby(_MODEL, as_index=False, sort=False)[["value", "low", "high"]].mean()
 

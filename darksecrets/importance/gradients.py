@@ -2,40 +2,78 @@
 
 One backward pass gives the gradients of all MLPs, of all heads and of both ways to disable these,
 for each example of a batch by itself, because gates are of examples. The integral over gates of
-heads that open together takes a pass for each of its nodes; it is of some of the examples.
+heads that open together takes a pass for each of its nodes; it is of some of the examples. Logits
+without some heads, and the greedy order of heads to remove, are computed likewise.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from transformers import PreTrainedModel
 
-from darksecrets.ablation.disable import UNIFORM, ZERO
-from darksecrets.ablation.sets import sweep_sets
+from darksecrets.ablation.backends import Backend, Logits
+from darksecrets.ablation.disable import UNIFORM, ZERO, Disable, uniform
+from darksecrets.ablation.joint import Order, Place
+from darksecrets.ablation.sets import HeadSet, sweep_sets
 from darksecrets.ablation.sweep import choose_backend
-from darksecrets.data.batches import by_length
-from darksecrets.importance.gates import Gates, MlpGates
+from darksecrets.arrays import Floats, Integers
+from darksecrets.data.batches import EncodedSplit, by_length
+from darksecrets.data.tasks import Task
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.models import devices
-from darksecrets.models.hooks import intervene, shape_of
+from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.losses import loss
 from darksecrets.models.mlps import mlps_of
+from darksecrets.models.selectors import Heads
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
-    from darksecrets.ablation.backends import Backend
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
+@dataclass(frozen=True)
+class Gates(Intervention):
+    """Gates on every head of every example; all are open at 1.
 
-Floats = npt.NDArray[np.float64]
+    Closed at 0, the first disables a head in mode ``zero``, the second in mode ``uniform``.
+
+    Attributes:
+        output: [example, layer, head, token or 1] factor ξ of the head's output at each token.
+        kept: [example, layer, head] share ξ of the head's own attention A; the rest of the weight
+            is uniform, U: ξ A + (1 - ξ) U.
+    """
+
+    output: torch.Tensor
+    kept: torch.Tensor
+
+    def weights(self, weights: torch.Tensor, call: Call) -> torch.Tensor:
+        """The weights, as far as they are kept."""
+        even = uniform(weights, call)
+        return even + self.kept[:, call.layer - 1, :, None, None] * (weights - even)
+
+    def outputs(self, outputs: torch.Tensor, call: Call) -> torch.Tensor:
+        """The outputs, times their gates."""
+        return outputs * self.output[:, call.layer - 1, :, :, None]
+
+
+@dataclass(frozen=True)
+class MlpGates(Intervention):
+    """Gates on the MLP of every layer.
+
+    Attributes:
+        output: [example or 1, layer] factor ξ of what the MLP adds to the hidden states; all are
+            open at 1, and at 0 the MLP adds nothing.
+    """
+
+    output: torch.Tensor
+
+    def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:
+        """The output, times its gate."""
+        return output * self.output[:, layer - 1, None, None]
+
 
 _log = logging.getLogger(__name__)
 
@@ -88,8 +126,7 @@ def held_out(examples: int, size: int, seed: int) -> list[int]:
 
 
 def _shuffled(examples: int, seed: int) -> list[int]:
-    rows: list[int] = np.random.default_rng(seed).permutation(examples).tolist()
-    return rows
+    return np.random.default_rng(seed).permutation(examples).tolist()
 
 
 def measure(
@@ -157,14 +194,8 @@ def exact(
     shape = shape_of(model)
     sets = [of_set for of_set in sweep_sets(shape) if of_set.kind != "layer"]
     backend = choose_backend(model, split, [of_set.intervention(mode) for of_set in sets])
-    found = np.empty((len(sets), len(rows)))
-    lengths = split.lengths[list(rows)]
-    with torch.inference_mode(), progress(f"Heads, {mode}", len(rows), "examples") as advance:
-        for places in by_length(lengths, BLOCK):
-            found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
-            advance(len(places))
-    effects: Floats = (found[1:] - found[0]).T.reshape(len(rows), shape.layers, shape.heads)
-    return effects
+    added = _added(backend, split, task, rows, f"Heads, {mode}")
+    return added.reshape(len(rows), shape.layers, shape.heads)
 
 
 def exact_of_mlps(
@@ -184,13 +215,19 @@ def exact_of_mlps(
     open_, count = torch.ones_like(_mlp_gates(model, 1).output), shape_of(model).layers
     closed = open_.repeat(count, 1).fill_diagonal_(0)
     backend = choose_backend(model, split, [None, *(MlpGates(each[None]) for each in closed)])
-    found = np.empty((1 + count, len(rows)))
-    with torch.inference_mode(), progress("MLPs", len(rows), "examples") as advance:
+    return _added(backend, split, task, rows, "MLPs")[..., None]
+
+
+def _added(
+    backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int], title: str
+) -> Floats:
+    """[examples, others] what every intervention but the first adds to the losses of the first."""
+    found = np.empty((len(backend.interventions), len(rows)))
+    with torch.inference_mode(), progress(title, len(rows), "examples") as advance:
         for places in by_length(split.lengths[list(rows)], BLOCK):
             found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
             advance(len(places))
-    effects: Floats = (found[1:] - found[0]).T[..., None]
-    return effects
+    return (found[1:] - found[0]).T
 
 
 def can_change_mlps(model: PreTrainedModel) -> bool:
@@ -209,8 +246,7 @@ def losses_of(backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[
     logits = torch.from_numpy(backend.logits(rows, everything))
     labels = torch.from_numpy(split.labels[list(rows)]).repeat(len(logits))
     losses = loss(task, logits.flatten(0, 1).double(), labels, "none")
-    found: Floats = losses.view(len(logits), -1).numpy()
-    return found
+    return losses.view(len(logits), -1).numpy()
 
 
 def _integrate(
@@ -223,24 +259,20 @@ def _integrate(
     points, weights = np.polynomial.legendre.leggauss(nodes)
     integrated, closed = _empty(model, len(rows)), np.empty(len(rows))
     lengths = split.lengths[rows]
-    for places in _progressing(by_length(lengths, batch_size_of(model, lengths)), len(rows)):
-        batch, labels = batch_of(model, split, [rows[place] for place in places])
-        for point, weight in zip(points, weights, strict=True):
-            gates = _gates(model, len(places), 1, (1 + point) / 2)
-            _, (of_output, _) = backward(model, task, batch, labels, gates)
-            integrated[places] += weight / 2 * of_output[..., 0]
-        gates = _gates(model, len(places), 1, 0.0)
-        with torch.inference_mode(), intervene(model, gates):
-            of_batch = loss(task, model(**batch).logits, labels, "none")
-            closed[places] = of_batch.double().cpu().numpy()
-    return integrated, closed
-
-
-def _progressing(batches: Iterator[list[int]], examples: int) -> Iterator[list[int]]:
-    with progress("Integrated gradients", examples, "examples") as advance:
+    batches = by_length(lengths, batch_size_of(model, lengths))
+    with progress("Integrated gradients", len(rows), "examples") as advance:
         for places in batches:
-            yield places
+            batch, labels = batch_of(model, split, [rows[place] for place in places])
+            for point, weight in zip(points, weights, strict=True):
+                gates = _gates(model, len(places), 1, (1 + point) / 2)
+                _, (of_output, _) = backward(model, task, batch, labels, gates)
+                integrated[places] += weight / 2 * of_output[..., 0]
+            gates = _gates(model, len(places), 1, 0.0)
+            with torch.inference_mode(), intervene(model, gates):
+                of_batch = loss(task, model(**batch).logits, labels, "none")
+                closed[places] = of_batch.double().cpu().numpy()
             advance(len(places))
+    return integrated, closed
 
 
 def backward(
@@ -297,7 +329,110 @@ def batch_of(
     return batch, batch.pop("labels")
 
 
-def batch_size_of(model: PreTrainedModel, lengths: npt.NDArray[np.int64]) -> int:
+def batch_size_of(model: PreTrainedModel, lengths: Integers) -> int:
     """Examples of a batch whose gradients are computed."""
     size = 4 * devices.sequence_bytes(model.config, int(lengths.max()))
     return devices.batch_size(model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
+
+
+def logits_without(
+    model: PreTrainedModel, split: EncodedSplit, rows: Sequence[int], removed: Sequence[Heads]
+) -> Logits:
+    """Logits with all heads, and without each of some sets of them.
+
+    Args:
+        model: A classifier in evaluation mode, on the device to use.
+        split: Encoded examples.
+        rows: Row numbers of the examples to use.
+        removed: The sets of heads; a set may be empty.
+
+    Returns:
+        [1 + sets, rows, outputs]; the first are of the intact model.
+
+    Raises:
+        InputError: The model's attention cannot be reached, or an output is not finite.
+    """
+    changes = [None, *(Disable(heads, ZERO) if heads else None for heads in removed)]
+    return logits_under(model, split, rows, changes)
+
+
+def logits_under(
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    rows: Sequence[int],
+    changes: Sequence[Intervention | None],
+) -> Logits:
+    """Logits under each of some interventions.
+
+    Args:
+        model: See `logits_without`.
+        split: See `logits_without`.
+        rows: See `logits_without`.
+        changes: The interventions; None leaves the model intact.
+
+    Returns:
+        [interventions, rows, outputs].
+
+    Raises:
+        InputError: The model's attention cannot be reached, or an output is not finite.
+    """
+    backend = choose_backend(model, split, changes)
+    found, lengths = backend.empty(len(rows)), split.lengths[list(rows)]
+    with torch.inference_mode(), progress("Heads removed", len(rows), "examples") as advance:
+        for places in by_length(lengths, BLOCK):
+            everything = np.ones((len(changes), len(places)), dtype=bool)
+            found[:, places] = backend.logits([rows[place] for place in places], everything)
+            advance(len(places))
+    return found
+
+
+def greedy_order(
+    model: PreTrainedModel, split: EncodedSplit, task: Task, rows: Sequence[int]
+) -> list[Place]:
+    """Remove heads in the steps of `pruning_counts`, each time those that add least to the loss.
+
+    Before every step, each head that is left is removed alone, beside those that are gone.
+
+    Args:
+        model: A classifier, on the device to use.
+        split: Encoded training examples.
+        task: Their task, which decides the loss.
+        rows: Row numbers of the examples to use.
+
+    Returns:
+        All heads, in the order in which they are removed.
+    """
+    shape = shape_of(model)
+    layers, heads = range(1, shape.layers + 1), range(1, shape.heads + 1)
+    left = [(layer, head) for layer in layers for head in heads]
+    gone: list[Place] = []
+    with progress("Greedy order", len(left), "heads") as advance:
+        for count in pruning_counts(len(left)):
+            ranked = left
+            if len(left) > 1:
+                means = _without_each(model, split, task, rows, gone, left)
+                ranked = [left[number] for number in np.argsort(means, kind="stable")]
+            step = ranked[: count - len(gone)]
+            gone += step
+            left = [place for place in left if place not in step]
+            advance(len(step))
+    return gone
+
+
+def _without_each(
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    task: Task,
+    rows: Sequence[int],
+    gone: list[Place],
+    left: list[Place],
+) -> list[float]:
+    """Mean losses without the heads that are gone and one of those left."""
+    sets = [HeadSet("set", Order("", None, (*gone, one)).first(len(gone) + 1), "") for one in left]
+    backend = choose_backend(model, split, [of_set.intervention(ZERO) for of_set in sets])
+    total = np.zeros(len(sets))
+    with torch.inference_mode():
+        for places in by_length(split.lengths[list(rows)], BLOCK):
+            chosen = [rows[place] for place in places]
+            total += losses_of(backend, split, task, chosen).sum(axis=1)
+    return (total / len(rows)).tolist()

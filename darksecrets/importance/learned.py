@@ -12,35 +12,36 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 import transformers
 
 from darksecrets.ablation.joint import Order
+from darksecrets.ablation.joint_effects import DECIMALS, score_of_most_frequent, weights_of_draws
 from darksecrets.ablation.tables import RANDOM
-from darksecrets.importance.hard_concrete import open_probability, settled
-from darksecrets.importance.learning import Start, Trained, train_on
+from darksecrets.arrays import Floats, Singles, Values
+from darksecrets.data.metrics import METRICS, PERCENT, predict
+from darksecrets.importance import tables as t
+from darksecrets.importance.gradients import logits_without
+from darksecrets.importance.learning import Start, Trained, open_probability, settled, train_on
 from darksecrets.importance.pruning import ascending
 from darksecrets.importance.settings import LearnedGates
-from darksecrets.importance.tables import (
-    ABSOLUTE,
-    FINE_TUNED,
-    HEAD_GATES,
-    LEARNED,
-    MODE,
-    TRAINED_ON,
-)
-from darksecrets.importance.without import logits_without
+from darksecrets.importance.tables import LEARNED_GATES
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.files import fingerprint
 from darksecrets.run.resuming import resuming
+from darksecrets.stats.resampling import interval
+from darksecrets.stats.weighted import resampled
 
-Logits = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    from darksecrets.data.tasks import Task
+
+Logits = Singles
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def learn(start: Start, controls: Controls, folder: Path) -> Found:
         for each in _trained_on(start, penalty, trained, chosen[penalty], controls, folder)
     ]
     intact, of_fine_tuned = _fine_tuned(start, chosen)
-    intacts = {FINE_TUNED: intact, TRAINED_ON: control.logits}
+    intacts = {t.FINE_TUNED: intact, t.TRAINED_ON: control.logits}
     return Found(intacts, [*kept, *of_fine_tuned], _gates(learned))
 
 
@@ -139,11 +140,11 @@ def _chosen(trained: Trained, controls: Controls, rng: np.random.Generator) -> l
     """Sets of removed heads of one size: by the gates, by the absolute gradient, at random."""
     closed = settled(torch.from_numpy(trained.log_a)).numpy() == 0
     mine = [(layer + 1, head + 1) for layer, head in np.argwhere(closed).tolist()]
-    rows = controls.importance[controls.importance["mode"] == MODE]
-    ordered = ascending(rows, ABSOLUTE, rng)
+    rows = controls.importance[controls.importance["mode"] == t.MODE]
+    ordered = ascending(rows, t.ABSOLUTE, rng)
     draws = range(controls.settings.draws)
     drawn = [[ordered[n] for n in rng.permutation(len(ordered))] for _ in draws]
-    named = [(LEARNED, mine), (ABSOLUTE, ordered), *((RANDOM, places) for places in drawn)]
+    named = [(t.LEARNED, mine), (t.ABSOLUTE, ordered), *((RANDOM, places) for places in drawn)]
     return [Order(name, None, tuple(places[: len(mine)])) for name, places in named]
 
 
@@ -157,13 +158,13 @@ def _trained_on(
 ) -> Iterator[Kept]:
     """Sets of heads that were trained on: with the gates, and without the heads of the others."""
     left = trained.log_a.size - len(chosen[0].heads)
-    yield Kept(penalty, LEARNED, TRAINED_ON, left, trained.logits)
+    yield Kept(penalty, t.LEARNED, t.TRAINED_ON, left, trained.logits)
     count = controls.settings.trained
     others = chosen[1 : 2 + count] if count else []
     for number, order in enumerate(others):
         file = folder / f"penalty-{penalty:g}-{number}.npz"
         logits = train_on(start, file, removed=order.first(len(order.heads))).logits
-        yield Kept(penalty, order.name, TRAINED_ON, left, logits)
+        yield Kept(penalty, order.name, t.TRAINED_ON, left, logits)
 
 
 def _fine_tuned(start: Start, chosen: Mapping[float, Sequence[Order]]) -> tuple[Logits, list[Kept]]:
@@ -175,7 +176,7 @@ def _fine_tuned(start: Start, chosen: Mapping[float, Sequence[Order]]) -> tuple[
     split, total = start.validation, shape_of(model).total
     logits = logits_without(model, split, range(len(split)), removed)
     return logits[0], [
-        Kept(penalty, order.name, FINE_TUNED, total - len(order.heads), of_set)
+        Kept(penalty, order.name, t.FINE_TUNED, total - len(order.heads), of_set)
         for (penalty, order), of_set in zip(every, logits[1:], strict=True)
     ]
 
@@ -190,4 +191,78 @@ def _gates(learned: Mapping[float, Trained]) -> pd.DataFrame:
         columns |= {"open_probability": open_probability(log_a).numpy().ravel()}
         tables.append(pd.DataFrame(columns).assign(penalty=penalty))
     found = pd.concat(tables, ignore_index=True)
-    return found[[name for name in HEAD_GATES.names if name in found]]
+    return found[[name for name in t.HEAD_GATES.names if name in found]]
+
+
+def learned_gates(
+    found: Found, labels: Values, task: Task, *, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Score every set of heads, against all heads and against as many at random.
+
+    Intervals are percentiles of a bootstrap over examples, the same for all sets; for random sets,
+    the sets are drawn, too. The p-value asks whether a set is better than random ones: under the
+    null hypothesis, it is one of them, and its rank among them is uniform.
+
+    Args:
+        found: What gates have learned.
+        labels: [validation examples].
+        task: The task.
+        resamples: Number of bootstrap samples.
+        seed: Their seed.
+
+    Returns:
+        `LEARNED_GATES` without the columns of the model.
+    """
+    logits = [*found.intact.values(), *(each.logits for each in found.kept)]
+    predictions = np.stack([predict(task, each) for each in logits])
+    heads = len(found.gates[["layer", "head"]].drop_duplicates())
+    about = {"heads": heads, "examples": len(labels)}
+    rows: list[dict[str, Any]] = []
+    for metric in task.metrics:
+        rng = np.random.default_rng(seed)
+        score = METRICS[metric].weighted(predictions, labels)
+        plain = score(np.ones((1, len(labels)), dtype=np.int64))
+        scores = PERCENT * np.concatenate([plain, resampled(score, len(labels), resamples, rng)])
+        chance = score_of_most_frequent(labels, metric, task)
+        rows += [
+            {**row, **about, "metric": metric, "chance": chance}
+            for row in _of_metric(found, scores, rng)
+        ]
+    table = pd.DataFrame(rows).assign(share=lambda rows: rows["kept"] / rows["heads"])
+    return table[[name for name in LEARNED_GATES.names if name in table]]
+
+
+def _of_metric(found: Found, scores: Floats, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Rows of one metric, from scores [1 + resamples, sets]; the first are of the intact models."""
+    baselines = dict(zip(found.intact, scores.T, strict=False))
+    places: dict[tuple[float, str, str], list[int]] = {}
+    for number, each in enumerate(found.kept, start=len(baselines)):
+        places.setdefault((each.penalty, each.weights, each.chosen_by), []).append(number)
+    for (penalty, weights, name), own in places.items():
+        score = _mean(scores[:, own], rng)
+        delta = np.round(score - baselines[weights], DECIMALS)
+        low, high = interval(delta[1:])
+        row = {"penalty": penalty, "chosen_by": name, "weights": weights, "draws": len(own)}
+        row |= {"kept": found.kept[own[0] - len(baselines)].heads, "score": score[0]}
+        row |= {"baseline": baselines[weights][0], "delta": delta[0], "ci_low": low}
+        row |= {"ci_high": high}
+        drawn = places.get((penalty, weights, RANDOM), [])
+        yield row | (_over(score, scores[:, drawn], rng) if drawn and name != RANDOM else {})
+
+
+def _mean(scores: Floats, rng: np.random.Generator) -> Floats:
+    """[1 + resamples] mean over sets, [1 + resamples, sets], that are drawn, too."""
+    return np.vecdot(weights_of_draws(scores.shape[1], len(scores), rng), scores)
+
+
+def _over(score: Floats, drawn: Floats, rng: np.random.Generator) -> dict[str, float]:
+    """What a set's score, [1 + resamples], has over random sets, [1 + resamples, draws]."""
+    over = np.round(score - _mean(drawn, rng), DECIMALS)
+    low, high = interval(over[1:])
+    as_good = np.round(drawn[0] - score[0], DECIMALS) >= 0
+    return {
+        "over_random": over[0],
+        "over_random_low": low,
+        "over_random_high": high,
+        "p_random": (1 + as_good.sum()) / (1 + len(as_good)),
+    }

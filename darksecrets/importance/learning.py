@@ -2,37 +2,103 @@
 
 Training goes on from a fine-tuned model, as in fine-tuning: its weights are trained, too. The loss
 is that of the task and a penalty λ times the expected number of heads that are not closed.
+
+Gates follow the hard concrete distribution (Louizos et al. 2018). With u uniform between 0 and 1,
+
+    z = min(1, max(0, 1.2 s - 0.1)),  s = σ((ln u - ln(1 - u) + ln a) / 0.33):
+
+a relaxed Bernoulli variable, stretched beyond both ends and cut off, so that it is exactly 0 or 1
+with positive probability. The parameter ln a is learned. Constants are Voita et al.'s (2019).
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from darksecrets.ablation.disable import ZERO, Disable
-from darksecrets.finetuning.training import FINETUNED, FineTuner, deterministic
-from darksecrets.importance.hard_concrete import FULLY, HardConcrete, LearnedGates
+from darksecrets.arrays import Singles
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
+from darksecrets.finetuning.training import FINETUNED, FineTuner, Settings, deterministic
 from darksecrets.models import devices, precision
-from darksecrets.models.hooks import intervene, shape_of
+from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.loading import load_classifier
+from darksecrets.models.selectors import Heads, Shape
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.resuming import write_arrays
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+TEMPERATURE = 0.33
+LOW, HIGH = -0.1, 1.1
+"""To where the distribution is stretched before it is cut off."""
+FULLY = math.log((1 - LOW) / (HIGH - 1))
+"""With ln a from this on, a gate that is not drawn is 1; from its negative down, it is 0."""
+START = 2.5
+"""The first ln a, just above `FULLY`: training goes on from the intact model."""
+_EDGE = 1e-6  # of the noise, whose logarithm is taken
 
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-    from darksecrets.finetuning.training import Settings
-    from darksecrets.models.selectors import Heads
+
+def sampled(log_a: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+    """Gates for uniform noise between 0 and 1, of the same shape."""
+    noise = noise.clamp(_EDGE, 1 - _EDGE)
+    return _cut(torch.sigmoid((torch.logit(noise) + log_a) / TEMPERATURE))
+
+
+def settled(log_a: torch.Tensor) -> torch.Tensor:
+    """Gates without noise, for the model that is used after training."""
+    return _cut(torch.sigmoid(log_a))
+
+
+def open_probability(log_a: torch.Tensor) -> torch.Tensor:
+    """Probability that a gate is not 0, which the penalty adds up."""
+    return torch.sigmoid(log_a - TEMPERATURE * math.log(-LOW / HIGH))
+
+
+def _cut(relaxed: torch.Tensor) -> torch.Tensor:
+    return (relaxed * (HIGH - LOW) + LOW).clamp(0, 1)
+
+
+class HardConcrete(torch.nn.Module):
+    """A gate for every head of a model, one draw for all examples of a batch.
+
+    Args:
+        shape: The model's layers and heads.
+
+    Attributes:
+        log_a: [layer, head], learned.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.log_a = torch.nn.Parameter(torch.full((shape.layers, shape.heads), START))
+
+    def forward(self, layer: int) -> torch.Tensor:
+        """Gates of a layer, from 1: [head], drawn in training and settled in evaluation."""
+        log_a = self.log_a[layer - 1]
+        return sampled(log_a, torch.rand_like(log_a)) if self.training else settled(log_a)
+
+    def penalty(self) -> torch.Tensor:
+        """Expected number of heads that are not closed."""
+        return open_probability(self.log_a).sum()
+
+
+class LearnedGates(Intervention):
+    """Multiplies the outputs of heads by gates that are learned."""
+
+    def __init__(self, gates: HardConcrete) -> None:
+        self.gates = gates
+
+    def outputs(self, outputs: torch.Tensor, call: Call) -> torch.Tensor:
+        """The outputs, times their gates."""
+        gates: torch.Tensor = self.gates(call.layer)
+        return outputs * gates[:, None, None]
+
 
 CROSSINGS = 2
 """How often a gate can go from fully open to closed in a training, or back.
@@ -71,8 +137,8 @@ class Trained:
         log_a: [layers, heads] of the gates; empty without gates.
     """
 
-    logits: npt.NDArray[np.float32]
-    log_a: npt.NDArray[np.float32]
+    logits: Singles
+    log_a: Singles
 
 
 def train_on(
@@ -105,7 +171,8 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
         "precision": precision.resolve(start.settings.precision),
     }
     of_run = (model, start.train, start.validation, start.task, run, folder)
-    with deterministic(run["order_seed"]), _without(model, removed):
+    removing = intervene(model, Disable(removed, ZERO)) if removed else contextlib.nullcontext()
+    with deterministic(run["order_seed"]), removing:
         if not penalty:
             trainer = FineTuner(*of_run)
             trainer.run(None, math.inf)
@@ -116,13 +183,6 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
             learner = GateLearner(gates, penalty, *of_run)
             learner.run(None, math.inf)
         return Trained(learner.logits, gates.log_a.detach().cpu().numpy())
-
-
-@contextlib.contextmanager
-def _without(model: PreTrainedModel, heads: Heads) -> Iterator[None]:
-    """Without some heads, in training and evaluation."""
-    with intervene(model, Disable(heads, ZERO)) if heads else contextlib.nullcontext():
-        yield
 
 
 class GateLearner(FineTuner):

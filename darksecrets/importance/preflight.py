@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from darksecrets.ablation.preflight import check_states
@@ -65,10 +64,5 @@ def check_removable(config: Mapping[str, Any]) -> None:
         InputError: Heads cannot be taken out, or the Hub does not have the model.
     """
     folder = known_folder(config["model"])
-    if folder and (reason := unremovable(folder)):
+    if folder and (reason := refusal(folder, "darksecrets.models.removal.require_removable")):
         raise InputError(f"{reason} Leave out the target `pruned_models`; everything else runs.")
-
-
-def unremovable(folder: Path) -> str:
-    """Why heads of a checkpoint cannot be removed; empty if they can, or if torch is missing."""
-    return refusal(folder, "darksecrets.models.removal.require_removable")

@@ -9,45 +9,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.joint import Order, Place, Plan
 from darksecrets.ablation.joint_effects import DECIMALS, joint_effects, largest_sets
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
+from darksecrets.ablation.sweep import Settings
 from darksecrets.ablation.tables import RANDOM
+from darksecrets.arrays import Floats
+from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import PERCENT, predict, score
+from darksecrets.data.tasks import Task
+from darksecrets.importance import tables as t
+from darksecrets.importance.gradients import logits_without
 from darksecrets.importance.steps import pruning_counts
-from darksecrets.importance.tables import (
-    ABSOLUTE,
-    CHOOSING,
-    DEFINITIONS,
-    EXACT,
-    GREEDY,
-    LAYER_NEEDS,
-    MLP_IMPORTANCE,
-    MODE,
-    PRUNING_CHOICES,
-    PRUNING_ORDERS,
-    REMAINING_HEADS,
-    REVERSED,
-    SMALLER_MODELS,
-)
-from darksecrets.importance.without import logits_without
 from darksecrets.models.selectors import Heads, Shape
 from darksecrets.stats.resampling import interval
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.ablation.sweep import Settings
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
 
 _SCORES = ["baseline", "score", "delta", "ci_low", "ci_high"]
 
@@ -59,17 +42,17 @@ def orders(
 
     Args:
         importance: Rows of ``head_importance`` of one model.
-        greedy: The order that `greedy.greedy_order` found.
+        greedy: The order that `gradients.greedy_order` found.
         draws: Number of random orders.
         seed: Seed of these, and of the order of tied heads.
 
     Returns:
         The table ``pruning_orders``.
     """
-    importance = importance[importance["mode"] == MODE]
+    importance = importance[importance["mode"] == t.MODE]
     rng = np.random.default_rng(seed)
-    found = {(name, 1): ascending(importance, name, rng) for name in DEFINITIONS}
-    found |= {(GREEDY, 1): list(greedy), (REVERSED, 1): found[ABSOLUTE, 1][::-1]}
+    found = {(name, 1): ascending(importance, name, rng) for name in t.DEFINITIONS}
+    found |= {(t.GREEDY, 1): list(greedy), (t.REVERSED, 1): found[t.ABSOLUTE, 1][::-1]}
     places = sorted(greedy)
     for draw in range(1, draws + 1):
         found[RANDOM, draw] = [places[number] for number in rng.permutation(len(places))]
@@ -78,7 +61,7 @@ def orders(
         for (name, draw), heads in found.items()
         for rank, place in enumerate(heads, start=1)
     ]
-    return pd.DataFrame(rows, columns=list(PRUNING_ORDERS.names))
+    return pd.DataFrame(rows, columns=list(t.PRUNING_ORDERS.names))
 
 
 def ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> list[Place]:
@@ -90,7 +73,7 @@ def ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> 
         rng: Source of randomness.
     """
     rows = importance[importance["definition"] == name]
-    values: npt.NDArray[np.float64] = rows["importance"].to_numpy(dtype=np.float64)
+    values: Floats = rows["importance"].to_numpy(dtype=np.float64)
     return _places(rows.iloc[np.lexsort([rng.random(len(values)), values])])
 
 
@@ -134,7 +117,7 @@ def choices(
         The table ``pruning_choices``.
     """
     planned = plan(orders)
-    chosen = [order for order in planned.orders if order.name in CHOOSING]
+    chosen = [order for order in planned.orders if order.name in t.CHOOSING]
     about = {"tolerance": tolerance, "chosen_on": len(rows)}
     scores = {metric: np.zeros((len(chosen), len(planned.counts) + 1)) for metric in task.metrics}
     if rows:
@@ -151,7 +134,7 @@ def choices(
         names = [order.name for order in chosen]
         table = pd.DataFrame({"order": names, "metric": metric, "removed": removed})
         tables.append(table.assign(**about))
-    return pd.concat(tables, ignore_index=True)[list(PRUNING_CHOICES.names)]
+    return pd.concat(tables, ignore_index=True)[list(t.PRUNING_CHOICES.names)]
 
 
 def smaller_models(curves: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
@@ -169,12 +152,12 @@ def smaller_models(curves: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
     intact = scored.drop_duplicates(["order", "metric"]).assign(removed=0, share=0.0)
     intact = intact.assign(score=intact["baseline"], delta=0.0, ci_low=0.0, ci_high=0.0)
     found = choices.merge(pd.concat([intact, scored]), on=["order", "metric", "removed"])
-    return found[[name for name in SMALLER_MODELS.names if name in found]]
+    return found[[name for name in t.SMALLER_MODELS.names if name in found]]
 
 
 def least_important_first(table: pd.DataFrame) -> Order:
     """All heads by the absolute gradient, from the table ``pruning_orders``."""
-    return next(order for order in plan(table).orders if order.name == ABSOLUTE)
+    return next(order for order in plan(table).orders if order.name == t.ABSOLUTE)
 
 
 def least_important(
@@ -189,8 +172,8 @@ def least_important(
     Returns:
         A function that gives a number of heads; and layers, those that need their MLPs least first.
     """
-    heads = [least_important_first(PRUNING_ORDERS.read(path)).first for path in orders]
-    layers = [least_important_mlps(MLP_IMPORTANCE.read(path)) for path in mlps]
+    heads = [least_important_first(t.PRUNING_ORDERS.read(path)).first for path in orders]
+    layers = [least_important_mlps(t.MLP_IMPORTANCE.read(path)) for path in mlps]
     return next(iter(heads), None), next(iter(layers), [])
 
 
@@ -200,9 +183,8 @@ def least_important_mlps(table: pd.DataFrame) -> list[int]:
     Args:
         table: The table ``mlp_importance`` of one model; empty if its MLPs cannot be reached.
     """
-    rows = table[table["definition"] == ABSOLUTE].sort_values(["importance", "layer"])
-    layers: list[int] = rows["layer"].tolist()
-    return layers
+    rows = table[table["definition"] == t.ABSOLUTE].sort_values(["importance", "layer"])
+    return rows["layer"].tolist()
 
 
 def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
@@ -214,7 +196,7 @@ def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     Returns:
         By the set in words, the layer and how many of its heads are kept.
     """
-    exact = table[table["order"] == EXACT].sort_values("rank")
+    exact = table[table["order"] == t.EXACT].sort_values("rank")
     shape = Shape(int(table["layer"].max()), int(table["head"].max()))
     found: dict[str, tuple[int, int]] = {}
     for layer in range(1, shape.layers + 1):
@@ -250,7 +232,7 @@ def scores(
 def settings(of_task: Settings, table: pd.DataFrame) -> Settings:
     """Settings of the sweep over all sets, in place of each head and each layer."""
     names = list(dict.fromkeys([*plan(table).sets, *of_layers(table)]))
-    return dataclasses.replace(of_task, sets=names, parts=False, mode=MODE)
+    return dataclasses.replace(of_task, sets=names, parts=False, mode=t.MODE)
 
 
 def layer_needs(
@@ -289,7 +271,7 @@ def layer_needs(
         columns |= {"tolerated": delta >= -tolerance, "noninferior": low >= -tolerance}
         tables.append(places.assign(metric=metric, **columns))
     found = pd.concat(tables).sort_values(["metric", "layer", "kept"], ignore_index=True)
-    return found[[name for name in LAYER_NEEDS.names if name in found]]
+    return found[[name for name in t.LAYER_NEEDS.names if name in found]]
 
 
 def remaining_heads(table: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -303,9 +285,9 @@ def remaining_heads(table: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> p
     Returns:
         The table ``remaining_heads`` without the columns of the model.
     """
-    ordered = table[~table["order"].isin((RANDOM, REVERSED))]
+    ordered = table[~table["order"].isin((RANDOM, t.REVERSED))]
     removed = pruned[pruned["metric"] == metric].set_index("order")[["largest", "heads"]]
     found = ordered.join(removed, on="order").assign(metric=metric)
     found["survives"] = found["rank"] > found["largest"]
     found["chance"] = 1 - found["largest"] / found["heads"]
-    return found[[name for name in REMAINING_HEADS.names if name in found]]
+    return found[[name for name in t.REMAINING_HEADS.names if name in found]]

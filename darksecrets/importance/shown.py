@@ -2,64 +2,43 @@
 
 from __future__ import annotations
 
-from darksecrets.importance.tables import (
-    ABSOLUTE,
-    ACCUMULATED,
-    EXACT,
-    GREEDY,
-    HEAD_GATES,
-    HEAD_IMPORTANCE,
-    INTEGRATED,
-    MODE,
-    PER_TOKEN,
-    REMAINING_HEADS,
-    SIGNED,
-)
+from typing import Any
+
+from darksecrets.importance import tables
 from darksecrets.run.shown import Shown
 
 _GROUP = "Importance and removal (4.6)"
-_MAGNITUDES = (ABSOLUTE, PER_TOKEN, ACCUMULATED)
+_MAGNITUDES = (tables.ABSOLUTE, tables.PER_TOKEN, tables.ACCUMULATED)
 _SUMMARIES = ("importance_agreement", "important_heads")
-_SIGNED = (EXACT, SIGNED, INTEGRATED)
+_SIGNED = (tables.EXACT, tables.SIGNED, tables.INTEGRATED)
+
+
+def _of_definitions(names: tuple[str, ...], **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
+    """The importance of heads by some definitions."""
+    where = {"mode": tables.MODE, "definition": names}
+    about = {"kind": "definition", "where": where, "summaries": _SUMMARIES, **more}
+    return Shown(tables.HEAD_IMPORTANCE, "importance", "Importance: {kind}", _GROUP, **about)
+
 
 SHOWN = (
+    _of_definitions(_SIGNED, palette="effect", on_card=(tables.EXACT,)),
+    _of_definitions(_MAGNITUDES, on_card=False),
     Shown(
-        HEAD_IMPORTANCE,
-        "importance",
-        "Importance: {kind}",
-        _GROUP,
-        kind="definition",
-        where={"mode": MODE, "definition": _SIGNED},
-        palette="effect",
-        summaries=_SUMMARIES,
-        on_card=(EXACT,),
-    ),
-    Shown(
-        HEAD_IMPORTANCE,
-        "importance",
-        "Importance: {kind}",
-        _GROUP,
-        kind="definition",
-        where={"mode": MODE, "definition": _MAGNITUDES},
-        summaries=_SUMMARIES,
-        on_card=False,
-    ),
-    Shown(
-        REMAINING_HEADS,
+        tables.REMAINING_HEADS,
         "survives",
         "Survives removal: {kind}",
         _GROUP,
         "whether the head remains when as many heads are removed as possible within the tolerance; "
         "for several seeds, the share for which it does",
         kind="order",
-        where={"order": (ABSOLUTE, EXACT, GREEDY)},
-        words={EXACT: "by leave-one-out loss", ABSOLUTE: "by absolute gradient"},
+        where={"order": (tables.ABSOLUTE, tables.EXACT, tables.GREEDY)},
+        words={tables.EXACT: "by leave-one-out loss", tables.ABSOLUTE: "by absolute gradient"},
         beside=("rank",),
         summaries=("pruned_heads", "pruning_curves", "smaller_models"),
-        on_card=(ABSOLUTE,),
+        on_card=(tables.ABSOLUTE,),
     ),
     Shown(
-        HEAD_GATES,
+        tables.HEAD_GATES,
         "gate",
         "Learned gate: λ = {kind}",
         _GROUP,

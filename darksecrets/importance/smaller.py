@@ -7,23 +7,20 @@ import copy
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from darksecrets.ablation.disable import disable
+from darksecrets.data.batches import EncodedSplit
 from darksecrets.importance.pruning import least_important_first
 from darksecrets.importance.tables import ABSOLUTE, MODE
 from darksecrets.models.removal import PROGRAM, remove_heads, save_removed
+from darksecrets.models.selectors import Heads
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.models.selectors import Heads
 
 TOLERANCE = 1e-5
 """Largest difference of logits to those with the heads disabled, relative to the largest."""

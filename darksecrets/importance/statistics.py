@@ -1,43 +1,133 @@
-"""The tables of importance of one model, from what was measured of its examples."""
+"""The tables of importance of one model, by several definitions, from what was measured.
+
+All definitions are greater, the more the task needs the head or MLP. Where released code differs
+from what the papers say, both are here; `docs/protocol.md` has the differences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.ablation.disable import ZERO
-from darksecrets.importance.definitions import (
-    Definition,
-    definitions,
-    definitions_of_mlps,
-    drawn,
-    estimates,
-    examples_of,
-    orders,
-)
+from darksecrets.ablation.disable import UNIFORM, ZERO
+from darksecrets.arrays import Floats, Integers
+from darksecrets.importance import tables
+from darksecrets.importance import tables as t
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.tables import (
-    ACCUMULATED,
-    EXACT,
-    HEAD_IMPORTANCE,
-    HEADS,
-    IMPORTANCE_AGREEMENT,
-    INTEGRATED,
-    LOSS,
-    MLP_IMPORTANCE,
-    MLPS,
-    ORDER,
-    SCORE,
-    SIGNED,
-)
 from darksecrets.stats.ranks import Draws, agreement, rank_correlations
-from darksecrets.stats.resampling import interval, widened
+from darksecrets.stats.resampling import bootstrap_weights, interval, widened
 
-Floats = npt.NDArray[np.float64]
+ORDERS = 20
+"""Random orders of the examples, for the definition that depends on their order."""
+BATCH = 32
+"""Batch size of the authors of that definition, in examples."""
+
+Definition = Callable[[Integers], Floats]
+"""A function from weights, [draws, examples], to importances, [draws, layers, heads]."""
+
+
+def definitions(found: Gradients, seed: int) -> dict[tuple[str, str], Definition]:
+    """All definitions, by mode and name.
+
+    Args:
+        found: What was measured.
+        seed: Seed of the orders in which `ACCUMULATED` takes the examples.
+    """
+    rng = np.random.default_rng([seed, 1])
+
+    def per_token(weights: Integers) -> Floats:
+        return per_layer(_means(found.of_tokens, weights))
+
+    def accumulated(weights: Integers) -> Floats:
+        return np.concatenate([_accumulated(found.output, row, rng) for row in weights])
+
+    made: dict[tuple[str, str], Definition] = {
+        (ZERO, tables.ABSOLUTE): lambda weights: _means(np.abs(found.output), weights),
+        (ZERO, tables.PER_TOKEN): per_token,
+        (ZERO, tables.ACCUMULATED): accumulated,
+        (ZERO, tables.SIGNED): lambda weights: -_means(found.output, weights),
+        (ZERO, tables.INTEGRATED): lambda weights: -_means(found.integrated, weights),
+        (UNIFORM, tables.ABSOLUTE): lambda weights: _means(np.abs(found.kept), weights),
+        (UNIFORM, tables.SIGNED): lambda weights: -_means(found.kept, weights),
+    }
+    for mode in (ZERO, UNIFORM):
+        made[mode, tables.EXACT] = partial(_means, found.exact[mode])
+    return made
+
+
+def definitions_of_mlps(found: Gradients) -> dict[str, Definition]:
+    """Definitions of the importance of MLPs, as functions to [draws, layers, 1]; none without MLPs.
+
+    Args:
+        found: What was measured.
+    """
+    if found.mlp is None or found.mlp_exact is None:
+        return {}
+    values = {
+        tables.ABSOLUTE: np.abs(found.mlp),
+        tables.SIGNED: -found.mlp,
+        tables.EXACT: found.mlp_exact,
+    }
+    return {name: partial(_means, of_examples) for name, of_examples in values.items()}
+
+
+def estimates(found: Gradients, definition: Definition, name: str) -> Floats:
+    """[layers, heads] a definition on all examples; `ACCUMULATED` is a mean over orders."""
+    every = np.ones(
+        (ORDERS if name == tables.ACCUMULATED else 1, examples_of(found, name)), np.int64
+    )
+    return np.asarray(definition(every).mean(axis=0))
+
+
+def drawn(found: Gradients, definition: Definition, name: str, resamples: int, seed: int) -> Floats:
+    """[resamples, layers, heads] a definition on examples drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate(
+        [
+            definition(weights)
+            for weights in bootstrap_weights(resamples, examples_of(found, name), rng)
+        ]
+    )
+
+
+def examples_of(found: Gradients, name: str) -> int:
+    """Of how many examples a definition is."""
+    return len(found.integrated if name == tables.INTEGRATED else found.output)
+
+
+def orders(found: Gradients, seed: int) -> Floats:
+    """[orders, layers, heads] `ACCUMULATED` on the same examples in random orders."""
+    rng, every = np.random.default_rng([seed, 2]), np.ones(len(found.output), np.int64)
+    return np.concatenate([_accumulated(found.output, every, rng) for _ in range(ORDERS)])
+
+
+def per_layer(values: Floats) -> Floats:
+    """Divide by the Euclidean norm over the heads of a layer, as released code does."""
+    norms = np.sqrt((values**2).sum(axis=-1, keepdims=True))
+    return values / np.where(norms > 0, norms, 1)
+
+
+def _means(values: Floats, weights: Integers) -> Floats:
+    """[draws, layers, heads] weighted means over examples."""
+    totals = weights.sum(axis=1)[:, None, None]
+    return np.tensordot(weights.astype(np.float64), values, axes=1) / totals
+
+
+def _accumulated(gradients: Floats, weights: Integers, rng: np.random.Generator) -> Floats:
+    """[1, layers, heads] absolute gradients that are never set to zero between batches.
+
+    Each batch adds the absolute value of the sum of the mean gradients of all batches so far.
+    """
+    rows = rng.permutation(np.repeat(np.arange(len(weights)), weights))
+    starts = np.arange(0, len(rows), BATCH)
+    sums = np.add.reduceat(gradients[rows], starts, axis=0)
+    sizes = np.diff(np.append(starts, len(rows)))[:, None, None]
+    return per_layer(np.abs((sums / sizes).cumsum(axis=0)).sum(axis=0))[None]
+
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples, and of the heads or MLPs."""
@@ -56,7 +146,7 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
             {column: np.ravel(flat) for column, flat in {**columns, **ends}.items()}
         )
         tables.append(table.assign(mode=mode, definition=name, examples=examples_of(found, name)))
-    return _ordered(pd.concat(tables, ignore_index=True), HEAD_IMPORTANCE.names)
+    return _ordered(pd.concat(tables, ignore_index=True), t.HEAD_IMPORTANCE.names)
 
 
 def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Floats:
@@ -64,19 +154,19 @@ def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Flo
     percentiles = interval(drawn(found, definition, name, RESAMPLES, seed))
     values = estimates(found, definition, name)
     ends = widened(percentiles, values, np.array(examples_of(found, name)))
-    return ends if name in (SIGNED, INTEGRATED, EXACT) else np.maximum(ends, 0)
+    return ends if name in (t.SIGNED, t.INTEGRATED, t.EXACT) else np.maximum(ends, 0)
 
 
 def mlp_importance(found: Gradients, seed: int) -> pd.DataFrame:
     """`MLP_IMPORTANCE` without the columns of the model; no rows if there is nothing of MLPs."""
-    tables = [pd.DataFrame(columns=[*MLP_IMPORTANCE.names[3:]])]
+    tables = [pd.DataFrame(columns=[*t.MLP_IMPORTANCE.names[3:]])]
     for name, definition in definitions_of_mlps(found).items():
         values = estimates(found, definition, name)[:, 0]
         low, high = _ends(found, definition, name, seed)[..., 0]
         columns = {"layer": np.arange(1, len(values) + 1), "importance": values}
         table = pd.DataFrame(columns | {"ci_low": low, "ci_high": high})
         tables.append(table.assign(definition=name, examples=examples_of(found, name)))
-    return _ordered(pd.concat(tables[1:] or tables, ignore_index=True), MLP_IMPORTANCE.names)
+    return _ordered(pd.concat(tables[1:] or tables, ignore_index=True), t.MLP_IMPORTANCE.names)
 
 
 def importance_agreement(
@@ -103,21 +193,21 @@ def importance_agreement(
     of_heads = Draws(layers, RESAMPLES, draws["permutations"], draws["seed"])
     rows = []
     for (of_mode, name), values in by_name.items():
-        about = {"part": HEADS, "mode": of_mode, "definition": name, "parts": len(layers)}
-        if name != EXACT:
-            reference = by_name[of_mode, EXACT]
+        about = {"part": t.HEADS, "mode": of_mode, "definition": name, "parts": len(layers)}
+        if name != t.EXACT:
+            reference = by_name[of_mode, t.EXACT]
             rows.append(
-                {**about, "reference": LOSS, **agreement(values, reference, of_heads).columns}
+                {**about, "reference": t.LOSS, **agreement(values, reference, of_heads).columns}
             )
         if of_mode == mode:
             rows.append(
-                {**about, "reference": SCORE, **agreement(values, scores, of_heads).columns}
+                {**about, "reference": t.SCORE, **agreement(values, scores, of_heads).columns}
             )
     again = orders(found, draws["seed"]).reshape(-1, len(layers))
-    about = {"part": HEADS, "mode": ZERO, "definition": ACCUMULATED, "parts": len(layers)}
-    rows.append({**about, "reference": ORDER, **agreement(again, None, of_heads).columns})
+    about = {"part": t.HEADS, "mode": ZERO, "definition": t.ACCUMULATED, "parts": len(layers)}
+    rows.append({**about, "reference": t.ORDER, **agreement(again, None, of_heads).columns})
     rows += _agreement_of_mlps(found, draws)
-    return _ordered(pd.DataFrame(rows), IMPORTANCE_AGREEMENT.names)
+    return _ordered(pd.DataFrame(rows), t.IMPORTANCE_AGREEMENT.names)
 
 
 def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -126,16 +216,16 @@ def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[
     values = {name: estimates(found, each, name).T for name, each in made.items()}
     resampled = {name: drawn(found, each, name, RESAMPLES, seed) for name, each in made.items()}
     rows: list[dict[str, Any]] = []
-    for name in (name for name in made if name != EXACT):
+    for name in (name for name in made if name != t.EXACT):
         count = values[name].shape[1]
         of_mlps = Draws(np.zeros(count, np.int64), 1, draws["permutations"], seed)
-        columns = agreement(values[name], values[EXACT], of_mlps).columns
-        ends = interval(rank_correlations(resampled[name][..., 0], resampled[EXACT][..., 0]))
+        columns = agreement(values[name], values[t.EXACT], of_mlps).columns
+        ends = interval(rank_correlations(resampled[name][..., 0], resampled[t.EXACT][..., 0]))
         low, high = ends if count > 1 else (np.nan, np.nan)
         # Each layer has one MLP: permuting them within layers would change nothing.
         columns |= {"ci_low": low, "ci_high": high, "p_within_layers": np.nan}
-        about = {"part": MLPS, "mode": ZERO, "definition": name, "parts": count}
-        rows.append({**about, "reference": LOSS, **columns})
+        about = {"part": t.MLPS, "mode": ZERO, "definition": name, "parts": count}
+        rows.append({**about, "reference": t.LOSS, **columns})
     return rows
 
 

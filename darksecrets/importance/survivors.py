@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.importance.tables import ABSOLUTE, EXACT, IMPORTANT_HEADS, MODE
 from darksecrets.run.series import FINETUNED, Series, average, of_measure, shape_of
 from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, agreement
-
-Floats = npt.NDArray[np.float64]
 
 DEFINITIONS = (ABSOLUTE, EXACT)
 STATES = ("pretrained", FINETUNED)
@@ -29,13 +27,14 @@ _RESAMPLES = 400
 _P = ("p_value", "p_within_layers")
 
 
-def important_heads(
-    importance: pd.DataFrame,
-    shown: Sequence[Shown],
-    tables: Mapping[str, pd.DataFrame],
-    metrics: Mapping[str, Sequence[str]],
-    draws: Mapping[str, int],
-) -> pd.DataFrame:
+OfHeads = tuple[
+    Sequence[Shown], Mapping[str, pd.DataFrame], Mapping[str, Sequence[str]], Mapping[str, int]
+]
+"""Measures of heads, the run's tables by name, the metrics of every task, and numbers of draws:
+``permutations`` and ``seed``."""
+
+
+def important_heads(importance: pd.DataFrame, *measures: *OfHeads) -> pd.DataFrame:
     """Correlate the importance of heads with what they do.
 
     Importance and measures are means over seeds; a head of the pre-trained encoder is compared with
@@ -43,10 +42,7 @@ def important_heads(
 
     Args:
         importance: The table ``head_importance``.
-        shown: The measures.
-        tables: The run's tables by name.
-        metrics: Metrics of every task of the run.
-        draws: ``permutations`` and ``seed``.
+        measures: What heads do, see `OfHeads`.
 
     Returns:
         `IMPORTANT_HEADS`.
@@ -55,16 +51,11 @@ def important_heads(
         ({"task": task, "definition": definition}, values)
         for (task, definition), values in _importances(importance)
     )
-    return correlated(needed, IMPORTANT_HEADS, shown, tables, metrics, draws)
+    return correlated(needed, IMPORTANT_HEADS, *measures)
 
 
 def correlated(
-    needed: Iterable[tuple[Mapping[str, str], Floats]],
-    declared: Table,
-    shown: Sequence[Shown],
-    tables: Mapping[str, pd.DataFrame],
-    metrics: Mapping[str, Sequence[str]],
-    draws: Mapping[str, int],
+    needed: Iterable[tuple[Mapping[str, str], Floats]], declared: Table, *measures: *OfHeads
 ) -> pd.DataFrame:
     """Correlate numbers of heads, such as importances, with every measure of these heads.
 
@@ -72,14 +63,12 @@ def correlated(
         needed: The values of the columns that identify them, among these the task; and the numbers,
             [1, heads].
         declared: The table to make.
-        shown: See `important_heads`.
-        tables: See `important_heads`.
-        metrics: See `important_heads`.
-        draws: See `important_heads`.
+        measures: What heads do, see `OfHeads`.
 
     Returns:
         The table; without rows if there are no numbers.
     """
+    shown, tables, metrics, draws = measures
     shape = shape_of(tables)
     layers = np.repeat(np.arange(shape[0]), shape[1])
     of_heads = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])

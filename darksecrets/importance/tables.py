@@ -7,7 +7,7 @@ from dataclasses import replace
 from darksecrets.ablation.tables import JOINT_ABLATION, LARGEST_SETS, RANDOM
 from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
     "absolute gradient",
@@ -31,20 +31,14 @@ CHOSEN_BY = (LEARNED, ABSOLUTE, RANDOM)
 WEIGHTS = FINE_TUNED, TRAINED_ON = ("fine-tuned", "trained on")
 """Of models with some of their heads: as they were fine-tuned, or trained on."""
 
-_MODE = Column(
-    "mode",
-    "text",
-    "what a closed gate does to the head: see `ablation.mode`",
-    values=MODES,
-)
-_DEFINITION = Column(
+_MODE = text("mode", "what a closed gate does to the head: see `ablation.mode`", values=MODES)
+_DEFINITION = text(
     "definition",
-    "text",
     f"`{ABSOLUTE}`: E|∂L/∂ξ| (Michel et al., text); `{PER_TOKEN}`: absolute values of single "
     f"tokens (their code); `{ACCUMULATED}`: gradients never set to zero between batches (code of "
-    f"Prasanna et al.), mean over orders of the examples; `{SIGNED}`: −E ∂L/∂ξ; `{INTEGRATED}`: −E "
-    f"∫ ∂L/∂ξ while all gates open together; `{EXACT}`: the loss "
-    "without the head minus that with it",
+    f"Prasanna et al.), mean over orders of the examples; `{SIGNED}`: −E ∂L/∂ξ; `{INTEGRATED}`: "
+    f"−E ∫ ∂L/∂ξ while all gates open together; `{EXACT}`: the loss without the head minus that "
+    "with it",
     values=DEFINITIONS,
 )
 
@@ -68,9 +62,9 @@ HEAD_IMPORTANCE = Table(
         _DEFINITION,
         LAYER,
         HEAD,
-        Column("importance", "number", "greater if the task needs the head more", "loss"),
+        number("importance", "greater if the task needs the head more", "loss"),
         *interval("importance", unit="loss"),
-        Column("examples", "integer", "training examples it was measured on", low=1),
+        integer("examples", "training examples it was measured on", low=1),
     ),
     key=(*names(*MODEL), "mode", "definition", "layer", "head"),
     every=names(LAYER, HEAD),
@@ -82,30 +76,28 @@ MLP_IMPORTANCE = Table(
     "examples; no rows for encoders whose MLPs cannot be reached.",
     (
         *MODEL,
-        replace(
+        like(
             _DEFINITION,
-            meaning=f"`{ABSOLUTE}`: E|∂L/∂ξ| by a gate ξ on what the MLP adds to the hidden "
-            f"states; `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: the loss without the "
-            "MLP minus that with it",
+            f"`{ABSOLUTE}`: E|∂L/∂ξ| by a gate ξ on what the MLP adds to the hidden states; "
+            f"`{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: the loss without the MLP minus that with it",
             values=(ABSOLUTE, SIGNED, EXACT),
         ),
         LAYER,
-        Column("importance", "number", "greater if the task needs the MLP more", "loss"),
+        number("importance", "greater if the task needs the MLP more", "loss"),
         *interval("importance", unit="loss"),
-        Column("examples", "integer", "training examples it was measured on", low=1),
+        integer("examples", "training examples it was measured on", low=1),
     ),
     key=(*names(*MODEL), "definition", "layer"),
     every=names(LAYER),
     may_be_empty=True,
 )
 
-_RHO = Column(
-    *("spearman", "number"),
-    "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for all",
-    low=-1,
-    high=1,
-    optional=True,
-)
+
+def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
+    """A correlation and the ends of its interval, any of which may be missing."""
+    column = number(name, meaning, low=-1, high=1, optional=True)
+    return column, *interval(name, bounds=(-1, 1), optional=True)
+
 
 IMPORTANCE_AGREEMENT = Table(
     "importance_agreement",
@@ -114,38 +106,35 @@ IMPORTANCE_AGREEMENT = Table(
     "examples.",
     (
         *MODEL,
-        Column("part", "text", "what is ranked", values=PARTS),
+        text("part", "what is ranked", values=PARTS),
         _MODE,
         _DEFINITION,
-        Column(
+        text(
             "reference",
-            "text",
             f"`{LOSS}`: what disabling the head adds to the loss of the same examples; `{SCORE}`: "
-            "what it takes from the task's first metric on the validation set (only in the sweep's "
-            f"mode); `{ORDER}`: the same definition with the examples in another order",
+            "what it takes from the task's first metric on the validation set (only in the "
+            f"sweep's mode); `{ORDER}`: the same definition with the examples in another order",
             values=REFERENCES,
         ),
-        Column("parts", "integer", "heads of the model, or MLPs", low=1),
-        _RHO,
-        *interval("spearman", bounds=(-1, 1), optional=True),
-        replace(
-            P_VALUE,
-            meaning="two-sided permutation test of no rank correlation",
-            optional=True,
+        integer("parts", "heads of the model, or MLPs", low=1),
+        *_correlation(
+            "spearman",
+            "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for "
+            "all",
         ),
-        replace(
+        like(P_VALUE, "two-sided permutation test of no rank correlation", optional=True),
+        like(
             P_VALUE,
+            "the same, heads permuted within their layers; empty for MLPs",
             name="p_within_layers",
-            meaning="the same, heads permuted within their layers; empty for MLPs",
             optional=True,
         ),
     ),
     key=(*names(*MODEL), "part", "mode", "definition", "reference"),
 )
 
-_ORDER = Column(
+_ORDER = text(
     "order",
-    "text",
     "in which order heads are removed: at random, by a definition of `head_importance` (mode "
     f"`{MODE}`, the least important first), `{GREEDY}`: each step removes those whose removal, "
     f"beside those that are gone, adds least to the loss, `{REVERSED}`: the most important by "
@@ -158,8 +147,8 @@ PRUNING_ORDERS = Table(
     "Orders in which the heads of one model are removed, made on training examples.",
     (
         _ORDER,
-        Column("draw", "integer", "number of the random order, from 1", low=1),
-        Column("rank", "integer", "1 is removed first", low=1),
+        integer("draw", "number of the random order, from 1", low=1),
+        integer("rank", "1 is removed first", low=1),
         LAYER,
         HEAD,
     ),
@@ -167,21 +156,19 @@ PRUNING_ORDERS = Table(
 )
 
 _CHOSEN = (
-    Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
-    Column(
+    number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+    integer(
         "removed",
-        "integer",
         "largest number of heads for which, as for all smaller ones, the score of the training "
         "examples `chosen_on` drops by at most `tolerance`",
-        low=0,
     ),
-    Column("chosen_on", "integer", "training examples that determined no order", low=0),
+    integer("chosen_on", "training examples that determined no order"),
 )
 PRUNING_CHOICES = Table(
     "pruning_choices",
     "How many heads of one model are removed in each order, selected on training examples that "
     "determined no order.",
-    (replace(_ORDER, values=CHOOSING), METRIC, *_CHOSEN),
+    (like(_ORDER, values=CHOOSING), METRIC, *_CHOSEN),
     key=("order", "metric"),
 )
 
@@ -193,12 +180,10 @@ PRUNING_CURVES = replace(
     columns=_with(
         JOINT_ABLATION,
         _ORDER,
-        Column("baseline", "number", "score of the intact model", "× 100", high=100),
-        Column(
-            *("score", "number", "score without the heads: mean over `draws`", "× 100"), high=100
-        ),
-        Column("examples", "integer", "examples of the validation split", low=1),
-        Column("draws", "integer", "orders of this name", low=1),
+        number("baseline", "score of the intact model", "× 100", high=100),
+        number("score", "score without the heads: mean over `draws`", "× 100", high=100),
+        integer("examples", "examples of the validation split", low=1),
+        integer("draws", "orders of this name", low=1),
     ),
 )
 PRUNED_HEADS = replace(
@@ -215,11 +200,11 @@ SMALLER_MODELS = Table(
     (
         *MODEL,
         METRIC,
-        replace(_ORDER, values=CHOOSING),
+        like(_ORDER, values=CHOOSING),
         *_CHOSEN,
-        Column("share", "number", "share of the model's heads that are removed", low=0, high=1),
+        share("share", "share of the model's heads that are removed"),
         _JOINT["baseline"],
-        replace(_JOINT["score"], meaning="score without the heads"),
+        like(_JOINT["score"], "score without the heads"),
         *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
     ),
     key=(*names(*MODEL, METRIC), "order"),
@@ -232,11 +217,11 @@ LAYER_NEEDS = Table(
         *MODEL,
         METRIC,
         LAYER,
-        Column("kept", "integer", "heads that the layer keeps", low=1),
+        integer("kept", "heads that the layer keeps", low=1),
         *(column for column in JOINT_ABLATION.columns if column.name in _SCORES),
-        Column("tolerance", "number", "greatest drop that is tolerated", "× 100", low=0),
-        Column("tolerated", "flag", "whether the drop is not greater"),
-        Column("noninferior", "flag", "whether this is significant: `ci_low` ≥ −`tolerance`"),
+        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+        flag("tolerated", "whether the drop is not greater"),
+        flag("noninferior", "whether this is significant: `ci_low` ≥ −`tolerance`"),
     ),
     key=(*names(*MODEL, METRIC), "layer", "kept"),
 )
@@ -248,20 +233,15 @@ REMAINING_HEADS = Table(
     f"`{RANDOM}` and `{REVERSED}`.",
     (
         *MODEL,
-        replace(METRIC, meaning="the task's first metric"),
-        replace(
+        like(METRIC, "the task's first metric"),
+        like(
             _ORDER, values=tuple(name for name in _ORDER.values if name not in (RANDOM, REVERSED))
         ),
         LAYER,
         HEAD,
-        Column("rank", "integer", "1 is removed first", low=1),
-        Column("survives", "flag", "whether the head is left"),
-        Column(
-            *("chance", "number", "the same if as many heads are removed at random"),
-            low=0,
-            high=1,
-            control_of="survives",
-        ),
+        integer("rank", "1 is removed first", low=1),
+        flag("survives", "whether the head is left"),
+        share("chance", "the same if as many heads are removed at random", control_of="survives"),
     ),
     key=(*names(*MODEL), "order", "layer", "head"),
     every=names(LAYER, HEAD),
@@ -273,28 +253,25 @@ IMPORTANT_HEADS = Table(
     "every measure of heads that the run has; means over seeds.",
     (
         TASK,
-        replace(_DEFINITION, meaning=f"which importance (mode `{MODE}`)"),
-        Column("measure", "text", "table, column and kind of the measure, as in the atlas"),
-        Column("name", "text", "what the measure is called"),
-        replace(STATE, name="measured", meaning="state of the model whose heads were measured"),
-        Column("heads", "integer", "heads of the model", low=1),
-        replace(_RHO, meaning="Spearman's rank correlation over heads"),
-        *interval("spearman", bounds=(-1, 1), optional=True),
-        replace(P_VALUE, meaning="two-sided permutation test of no rank correlation"),
-        replace(Q_VALUE, meaning="false discovery rate over the measures of the task"),
-        replace(
+        like(_DEFINITION, f"which importance (mode `{MODE}`)"),
+        text("measure", "table, column and kind of the measure, as in the atlas"),
+        text("name", "what the measure is called"),
+        like(STATE, "state of the model whose heads were measured", name="measured"),
+        integer("heads", "heads of the model", low=1),
+        *_correlation("spearman", "Spearman's rank correlation over heads"),
+        like(P_VALUE, "two-sided permutation test of no rank correlation"),
+        like(Q_VALUE, "false discovery rate over the measures of the task"),
+        like(
             P_VALUE,
+            "the same, heads permuted within their layers: beyond what layers explain",
             name="p_within_layers",
-            meaning="the same, heads permuted within their layers: beyond what layers explain",
         ),
-        replace(
-            Q_VALUE, name="q_within_layers", meaning="false discovery rate of `p_within_layers`"
-        ),
+        like(Q_VALUE, "false discovery rate of `p_within_layers`", name="q_within_layers"),
     ),
     key=("task", "definition", "measure", "measured"),
 )
 
-_PENALTY = Column("penalty", "number", "λ, the penalty per head that is not closed", low=0)
+_PENALTY = number("penalty", "λ, the penalty per head that is not closed", low=0)
 
 LEARNED_GATES = Table(
     "learned_gates",
@@ -305,39 +282,36 @@ LEARNED_GATES = Table(
         *MODEL,
         METRIC,
         _PENALTY,
-        Column(
+        text(
             "chosen_by",
-            "text",
             f"`{LEARNED}`: the gates that are not 0; the others keep as many heads",
             values=CHOSEN_BY,
         ),
-        Column(
+        text(
             "weights",
-            "text",
             f"`{FINE_TUNED}`: the other heads are removed from the fine-tuned model; "
             f"`{TRAINED_ON}`: training went on, with the gates or without the other heads",
             values=WEIGHTS,
         ),
-        Column("heads", "integer", "heads of the model", low=1),
-        Column("kept", "integer", "heads that are kept", low=0),
-        Column("share", "number", "`kept` / `heads`", low=0, high=1),
-        replace(
+        integer("heads", "heads of the model", low=1),
+        integer("kept", "heads that are kept"),
+        share("share", "`kept` / `heads`"),
+        like(
             _JOINT["baseline"],
-            meaning="score with all heads, trained on for as long where `weights` says so",
+            "score with all heads, trained on for as long where `weights` says so",
         ),
-        replace(_JOINT["score"], meaning="score with the heads: mean over `draws`"),
+        like(_JOINT["score"], "score with the heads: mean over `draws`"),
         *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
         *(_JOINT[name] for name in ("over_random", "over_random_low", "over_random_high")),
-        replace(
+        like(
             P_VALUE,
+            "one-sided: share of the random sets, and this one, that score at least as well",
             name="p_random",
-            meaning="one-sided: share of the random sets, and this one, that score at least as "
-            "well",
             optional=True,
         ),
         _JOINT["chance"],
-        Column("examples", "integer", "examples of the validation split", low=1),
-        Column("draws", "integer", "sets of heads of this kind", low=1),
+        integer("examples", "examples of the validation split", low=1),
+        integer("draws", "sets of heads of this kind", low=1),
     ),
     key=(*names(*MODEL, METRIC), "penalty", "chosen_by", "weights"),
 )
@@ -349,8 +323,8 @@ HEAD_GATES = Table(
         _PENALTY,
         LAYER,
         HEAD,
-        Column("gate", "number", "factor of the head's output; 0 if closed", low=0, high=1),
-        Column("open_probability", "number", "probability not to be 0 in training", low=0, high=1),
+        share("gate", "factor of the head's output; 0 if closed"),
+        share("open_probability", "probability not to be 0 in training"),
     ),
     key=(*names(*MODEL), "penalty", "layer", "head"),
     every=names(LAYER, HEAD),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.landscape.flatness_means import learned
 from darksecrets.landscape.tables import FILTER, RESET, STATES, THIRD, TRAIN
 from darksecrets.stats.independent import ESTIMATE, minus
@@ -73,8 +73,7 @@ def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
         & flatness["task"].isin(flags.index[flags])
     ]
     chosen = chosen.assign(
-        low=chosen["ci_low"].fillna(chosen["value"]),
-        high=chosen["ci_high"].fillna(chosen["value"]),
+        low=chosen["ci_low"].fillna(chosen["value"]), high=chosen["ci_high"].fillna(chosen["value"])
     )
     key = ["task", "seed", "measure"]
     ours, theirs = (chosen[chosen["state"] == state].set_index(key) for state in STATES)
@@ -88,7 +87,7 @@ def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
     )[["on", "state", "seed", "measure", *ESTIMATE]]
 
 
-def _relative(one: pd.Series[float], other: pd.Series[float]) -> npt.NDArray[np.float64]:
+def _relative(one: pd.Series[float], other: pd.Series[float]) -> Floats:
     """(one − other) / (|one| + |other|); 0 where both are 0."""
     total = (one.abs() + other.abs()).to_numpy(dtype=np.float64)
     difference = (one - other).to_numpy(dtype=np.float64)

@@ -9,12 +9,8 @@ and the scales of layer norms) do not move, as in the code of Li et al.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+from transformers import PreTrainedModel
 
 Weights = dict[str, torch.Tensor]
 """Parameters by name."""

@@ -5,16 +5,12 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from transformers import PreTrainedTokenizerBase
 
 from darksecrets.data.batches import EncodedSplit, load_split
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from darksecrets.data.tasks import Task
+from darksecrets.data.tasks import Task
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,7 @@ from darksecrets.landscape import tables
 from darksecrets.landscape.flatness_means import learned
 from darksecrets.plotting import kit
 
-_LOOKS = {
-    tables.STATES[0]: kit.dot(kit.BLUE),
-    tables.STATES[1]: kit.dot(kit.VERMILLION, "s"),
-}
+_LOOKS = {tables.STATES[0]: kit.dot(kit.BLUE), tables.STATES[1]: kit.dot(kit.VERMILLION, "s")}
 _WORDS = {tables.STATES[0]: "from pre-trained weights", tables.STATES[1]: "from random weights"}
 _TITLES = {
     tables.RISE: "Mean rise",

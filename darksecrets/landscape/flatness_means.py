@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from darksecrets.landscape.results import Floats
+from darksecrets.arrays import Floats
 from darksecrets.landscape.tables import DIFFERENCE, FLATNESS_MEANS, STATES
 from darksecrets.stats.seeds import mean_over_seeds
 
@@ -69,5 +69,4 @@ def learned(flatness: pd.DataFrame) -> pd.Series[bool]:
     """
     excess = flatness["loss"] - LEARNED * flatness["constant_loss"]
     by = [flatness[name] for name in ("task", "state", "split")]
-    flags: pd.Series[bool] = excess.groupby(by).mean() < 0
-    return flags
+    return excess.groupby(by).mean() < 0

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.arrays import Floats, Integers
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
-
-Floats = npt.NDArray[np.float64]
 
 STATISTICS = ("entropy", "sharpness", "first", "separators")
 """Means over the queries of a map, see `darksecrets.landscape.following.statistics_of`."""
@@ -38,8 +37,8 @@ class Followed:
         weights: [snapshots] progress of all weights, from 0 to 1.
     """
 
-    idx: npt.NDArray[np.int64]
-    steps: npt.NDArray[np.int64]
+    idx: Integers
+    steps: Integers
     to_start: Floats
     to_end: Floats
     along: Floats
@@ -51,8 +50,7 @@ class Followed:
     @property
     def shares(self) -> Floats:
         """[snapshots] the steps as shares of the training, 0 to 1."""
-        shares: Floats = self.steps / self.steps[-1]
-        return shares
+        return self.steps / self.steps[-1]
 
     def save(self, folder: Path) -> None:
         """Write the folder; it appears complete or not at all."""

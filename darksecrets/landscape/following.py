@@ -10,39 +10,31 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
+from transformers import PreTrainedModel
 
-from darksecrets.arrays import Halves
+from darksecrets.arrays import Floats, Halves
+from darksecrets.attention import extraction
 from darksecrets.attention.entropy import entropy_sums
-from darksecrets.attention.extraction import (
-    batches_for,
-    batches_of,
-    encode_longest_first,
-    read_sample,
-)
 from darksecrets.attention.kept import KeptMaps, keep
 from darksecrets.attention.store import Maps
 from darksecrets.finetuning.snapshots import ROUNDING, Snapshots, apply
 from darksecrets.landscape.finetuned import Finetuned
-from darksecrets.landscape.followed import Floats, Followed
+from darksecrets.landscape.followed import Followed
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.starting import Start, load_start
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.classification import classify
+from darksecrets.patterns.classifier import Classifier
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
 from darksecrets.run.progress import progress
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import PreTrainedModel
-
-    from darksecrets.patterns.classifier import Classifier
 
 _BATCH = 2**24  # bytes of a batch of maps in half precision
 _SINGLE = 2.0**-22  # relative rounding of a weight when a difference is added in float32
@@ -97,11 +89,13 @@ def follow(
     start = time.perf_counter()
     torch.set_num_threads(threads)
     snapshots, own = open_snapshots(sources, model)
-    sampled = choose(read_sample(sources.dataset, sources.sample), examples, model.sample)
+    sampled = choose(
+        extraction.read_sample(sources.dataset, sources.sample), examples, model.sample
+    )
     tokenizer = load_tokenizer(sources.pretrained)
-    table, inputs = encode_longest_first(sampled, tokenizer, model.max_length)
+    table, inputs = extraction.encode_longest_first(sampled, tokenizer, model.max_length)
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_for(own, batches_of(len(table), batch_size), lengths)
+    batches = extraction.batches_for(own, extraction.batches_of(len(table), batch_size), lengths)
 
     def maps() -> KeptMaps:
         return keep(own, table, inputs, batches, tokenizer.pad_token_id)
@@ -171,7 +165,10 @@ def measure(
         classifier: The classifier of patterns.
         name: Name of the task, for the progress bar.
     """
-    end = _at_the_end(snapshots, model, maps)
+    begun = {name: each.detach().clone() for name, each in model.named_parameters()}
+    apply(model, begun, snapshots.at(snapshots.listed[-1].step))
+    end = maps()
+    apply(model, begun, {})
     steps = [each.step for each in snapshots.listed]
     first, parts, patterns = None, [], []
     with progress(f"Following heads, {name}", len(steps), "snapshots") as advance:
@@ -210,16 +207,6 @@ def weights_of(snapshots: Snapshots) -> Floats:
     return np.array(found) / (length or 1.0)
 
 
-def _at_the_end(
-    snapshots: Snapshots, model: PreTrainedModel, maps: Callable[[], KeptMaps]
-) -> KeptMaps:
-    begun = {name: each.detach().clone() for name, each in model.named_parameters()}
-    apply(model, begun, snapshots.at(snapshots.listed[-1].step))
-    found = maps()
-    apply(model, begun, {})
-    return found
-
-
 def _between(first: Maps, now: Maps, end: Maps) -> tuple[Floats, Floats, Floats]:
     """Cosine with the first and last maps, and ⟨now − first, last − first⟩, see `Followed`."""
 
@@ -250,8 +237,7 @@ def _by_batch(maps: Maps, of: Callable[[Halves, range], Floats]) -> Floats:
 
 def _inner(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> Floats:
     """[example, layer, head] inner products, summed in double precision."""
-    found: Floats = np.einsum("elhij,elhij->elh", one, other, dtype=np.float64)
-    return found
+    return np.einsum("elhij,elhij->elh", one, other, dtype=np.float64)
 
 
 def _statistics(half: Halves, maps: Maps, rows: range) -> Floats:

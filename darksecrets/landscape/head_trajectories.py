@@ -11,6 +11,7 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from darksecrets.ablation.panels import STATE
+from darksecrets.arrays import Floats
 from darksecrets.landscape.trajectory_tables import HEAD_TRAJECTORIES, LAYER_HALFWAY
 from darksecrets.plotting import kit
 
@@ -77,7 +78,6 @@ def draw(sources: kit.Sources) -> kit.Figure:
     return kit.page(sources, headline, panels, most=5, legend=legend)
 
 
-def _root(steps: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _root(steps: npt.ArrayLike) -> Floats:
     """Square roots; limits of axes may be below 0."""
-    roots: npt.NDArray[np.float64] = np.sqrt(np.maximum(steps, 0))
-    return roots
+    return np.sqrt(np.maximum(steps, 0))

@@ -12,31 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.statistics import Resampling
+from darksecrets.arrays import Floats, Integers
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
-from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
-from darksecrets.landscape.statistics import RESAMPLES
-from darksecrets.landscape.tables import (
-    CHANGE_AND_COST,
-    COSTS,
-    HEADS,
-    LAYER,
-    LAYERS,
-    LOSS,
-    MAPS,
-    RESET,
-    WEIGHTS,
-)
+from darksecrets.landscape import tables
+from darksecrets.landscape.results import Logits, Reset, losses, predictions
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, paired_agreement, rank_correlations
 from darksecrets.stats.resampling import bootstrap_weights
 from darksecrets.stats.seeds import critical_value
 
+RESAMPLES = 1000
+"""Bootstrap samples of losses, and of everything over seeds."""
 _FEWEST = 4
 """Units, with fewer of which a correlation has no interval."""
 
@@ -45,10 +36,7 @@ Costs = dict[str, tuple[Floats, Floats]]
 
 
 def change_and_cost(
-    results: Mapping[int, Reset],
-    maps: Mapping[int, Floats],
-    task: Task,
-    resampling: Resampling,
+    results: Mapping[int, Reset], maps: Mapping[int, Floats], task: Task, resampling: Resampling
 ) -> pd.DataFrame:
     """`CHANGE_AND_COST` of one task and state, without ``task`` and ``state``.
 
@@ -65,13 +53,17 @@ def change_and_cost(
     rows, on_scale = [], []
     for scope, change, changes, costs, layers in _comparisons(results, maps, task, resampling):
         draws = Draws(layers, 0, resampling.permutations, resampling.seed)
-        for cost in COSTS:
+        for cost in tables.COSTS:
             if cost in costs:
-                about = {"scope": scope, "change": change, "cost": cost, "seeds": len(results)}
-                found = _compared(changes, costs[cost][0], draws, within=scope == HEADS)
-                rows.append({**about, "units": len(layers), **found})
+                found = paired_agreement(changes, costs[cost][0], draws)
+                within = found.p_within if scope == tables.HEADS else np.nan
+                rows.append(
+                    {"scope": scope, "change": change, "cost": cost, "seeds": len(results)}
+                    | {"units": len(layers), "spearman": found.rho, "p_value": found.p}
+                    | {"p_within_layers": within}
+                )
                 on_scale.append(on_fishers_scale(changes, *costs[cost], layers))
-    names = [name for name in CHANGE_AND_COST.names if name not in ("task", "state")]
+    names = [name for name in tables.CHANGE_AND_COST.names if name not in ("task", "state")]
     table = pd.DataFrame(rows)
     ends = np.empty((len(table), 2))
     for _, same in table.groupby("scope"):
@@ -90,40 +82,32 @@ def _comparisons(
 ) -> Iterator[tuple[str, str, Floats, Costs, Any]]:
     """Scope, change, [seeds, units] changes, costs, and [units] layers."""
     every = list(results.values())
-    for scope in (HEADS, LAYERS):
-        outputs = [_reset(result, scope) for result in every]
+    swaps = every[0].swaps
+    alone = np.flatnonzero((swaps["direction"] == tables.RESET) & (swaps["kind"] == tables.LAYER))
+    units = {
+        tables.HEADS: [
+            (r.heads.reshape(-1, *r.finetuned.shape), r.head_changes.ravel()) for r in every
+        ],
+        tables.LAYERS: [
+            (r.swapped[alone], r.swaps["weight_change"].to_numpy(dtype=np.float64)[alone])
+            for r in every
+        ],
+    }
+    for scope, of_models in units.items():
+        outputs, moved = (list(each) for each in zip(*of_models, strict=True))
         if not outputs[0].size:
             continue
         count = len(outputs[0])
         layers = np.arange(count) // (count // every[0].layers)
         costs = _costs(every, outputs, task, resampling)
-        changes = {WEIGHTS: [_weights(result, scope) for result in every]}
+        changes = {tables.WEIGHTS: moved}
         if maps:
             of_heads = [maps[seed] for seed in results]
-            changes[MAPS] = [of.ravel() if scope == HEADS else of.mean(axis=1) for of in of_heads]
+            changes[tables.MAPS] = [
+                of.ravel() if scope == tables.HEADS else of.mean(axis=1) for of in of_heads
+            ]
         for change, values in changes.items():
             yield scope, change, np.stack(values), costs, layers
-
-
-def _reset(result: Reset, scope: str) -> Logits:
-    """[units, examples, outputs] with each head, or layer, reset alone."""
-    if scope == HEADS:
-        return result.heads.reshape(-1, *result.finetuned.shape)
-    found: Logits = result.swapped[_alone(result)]
-    return found
-
-
-def _weights(result: Reset, scope: str) -> Floats:
-    """[units] how far their weights have moved."""
-    if scope == HEADS:
-        return result.head_changes.ravel()
-    changes: Floats = result.swaps["weight_change"].to_numpy(dtype=np.float64)[_alone(result)]
-    return changes
-
-
-def _alone(result: Reset) -> Any:  # noqa: ANN401 - an index array
-    swaps = result.swaps
-    return np.flatnonzero((swaps["direction"] == RESET) & (swaps["kind"] == LAYER))
 
 
 def _costs(
@@ -149,7 +133,7 @@ def _of_seed(
     metric = METRICS[task.metrics[0]]
     scores = np.array([metric.plain(one, result.labels) for one in predicted])
     score = metric.weighted(predicted, result.labels)
-    sums = {LOSS: of_loss[1:] - of_loss[0]}
+    sums = {tables.LOSS: of_loss[1:] - of_loss[0]}
     if not task.is_regression:
         sums["flips"] = (predicted[1:] != predicted[0]).astype(np.float64)
     drawn: dict[str, list[Floats]] = {name: [] for name in (*sums, "score")}
@@ -162,13 +146,6 @@ def _of_seed(
     means = {name: values.mean(axis=1) for name, values in sums.items()}
     means["score"] = PERCENT * (scores[0] - scores[1:])
     return {name: (means[name], np.concatenate(parts)) for name, parts in drawn.items()}
-
-
-def _compared(changes: Floats, costs: Floats, draws: Draws, *, within: bool) -> dict[str, float]:
-    """A rank correlation with its tests, from [seeds, units] twice."""
-    found = paired_agreement(changes, costs, draws)
-    p_within = found.p_within if within else np.nan
-    return {"spearman": found.rho, "p_value": found.p, "p_within_layers": p_within}
 
 
 @dataclass(frozen=True)
@@ -188,9 +165,7 @@ class OnScale:
     degrees: float
 
 
-def on_fishers_scale(
-    changes: Floats, costs: Floats, drawn: Floats, layers: npt.NDArray[np.int64]
-) -> OnScale:
+def on_fishers_scale(changes: Floats, costs: Floats, drawn: Floats, layers: Integers) -> OnScale:
     """Rank correlations of changes and costs, and how they vary.
 
     Args:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.colors import BoundaryNorm
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
+from darksecrets.arrays import Floats
 from darksecrets.landscape import surface_tables as of
 from darksecrets.landscape.tables import TRAIN, VALIDATION
 from darksecrets.plotting import kit
-
-Floats = npt.NDArray[np.float64]
 
 _LEVELS = 10
 _ROBUST = 90
@@ -27,11 +25,7 @@ _LOOKS = {
     of.FINETUNED: kit.dot(kit.BASELINE, "o", 4.5, markeredgecolor="white", markeredgewidth=0.6),
     of.FROM_NORMAL: kit.dot(kit.PINK, "^", 4.5, markeredgecolor="white", markeredgewidth=0.6),
 }
-_NAMES = {
-    of.PRETRAINED: "pre-trained",
-    of.FINETUNED: "fine-tuned",
-    of.FROM_NORMAL: "random init.",
-}
+_NAMES = {of.PRETRAINED: "pre-trained", of.FINETUNED: "fine-tuned", of.FROM_NORMAL: "random init."}
 _IN_FULL = {**_NAMES, of.FROM_NORMAL: "fine-tuned from random initialization"}
 _LABELS: dict[str, dict[str, Any]] = {
     of.PRETRAINED: {"xytext": (3, 4), "ha": "right"},
@@ -94,8 +88,7 @@ def levels(losses: Floats) -> Floats:
     """
     lowest = max(float(losses.min()), 1e-6)
     highest = max(float(np.percentile(losses, _ROBUST)), lowest * (1 + _FLAT))
-    found: Floats = np.geomspace(lowest, highest, _LEVELS + 1)
-    return found
+    return np.geomspace(lowest, highest, _LEVELS + 1)
 
 
 def _of_first_seeds(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,30 +1,45 @@
-"""Measure how flat the loss is around a fine-tuned model (Keskar et al. 2017; Hao et al. 2019)."""
+"""Measure how flat the loss is around a fine-tuned model (Keskar et al. 2017; Hao et al. 2019).
+
+The sharpness of Keskar et al. (2017, metric 2.1, in the full space) is
+
+    (max of f(x + y) over the region − f(x)) / (1 + f(x)) × 100,
+
+with the box |y| ≤ ε (|x| + 1) as the region. It depends on the scale of the weights (Dinh et al.
+2017). The filter-normalised form has another region: each filter moves by at most ε times its own
+length, parameters with one dimension do not move. The maximum is searched for by the conditional
+gradient method (Frank and Wolfe 1956), where Keskar et al. take ten iterations of L-BFGS-B: what is
+found is a lower bound in both cases.
+
+The curvature is the trace and the top eigenvalue of a symmetric matrix, the Hessian, that is known
+only by its products with vectors. The trace is estimated after Hutchinson (1990), with its standard
+error. The top eigenvalue is found by Lanczos's method with full reorthogonalisation; the residual
+bounds its error: some eigenvalue is that near. The Lanczos vectors are kept on the CPU: as many
+vectors as iterations, for BERT-base 0.44 GB each.
+"""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
 import transformers
+from transformers import PreTrainedModel
 
-from darksecrets.landscape.curvature import (
-    Eigenvalue,
-    Floats,
-    Product,
-    draws_of_trace,
-    top_eigenvalue,
-)
+from darksecrets.arrays import Floats
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
+from darksecrets.landscape.directions import encoder_parameters, filter_normalised
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.objective import Objective
 from darksecrets.landscape.settings import Flatness
-from darksecrets.landscape.sharpness import Farthest, balls, box, rises, sharpness
 from darksecrets.landscape.tables import FILTER, FLATNESS, PLAIN, RISE, SHARPNESS, TOP, TRACE, TRAIN
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
@@ -34,11 +49,187 @@ from darksecrets.run.resuming import finish, resuming
 from darksecrets.run.tables import identify
 from darksecrets.stats import LEVEL
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+Product = Callable[[torch.Tensor], torch.Tensor]
+"""The matrix times a vector."""
 
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
+
+TOLERANCE = 1e-3
+"""Lanczos's method ends if the residual is this share of the eigenvalue."""
+
+
+@dataclass(frozen=True)
+class Eigenvalue:
+    """An approximate eigenvalue.
+
+    Attributes:
+        value: The eigenvalue, vᵀ A v.
+        residual: ‖A v − value v‖: an eigenvalue is at most that far away.
+        vector: [size] the approximate eigenvector v, of length 1.
+        steps: Lanczos vectors that it is made of.
+    """
+
+    value: float
+    residual: float
+    vector: torch.Tensor
+    steps: int
+
+
+def draws_of_trace(
+    product: Product, like: torch.Tensor, count: int, generator: torch.Generator
+) -> Floats:
+    """[count] numbers zᵀ A z with random signs z; the mean of each is the trace (Hutchinson 1990).
+
+    Args:
+        product: The matrix times a vector.
+        like: A vector, for size and type.
+        count: Number of draws.
+        generator: Source of randomness, on the CPU.
+    """
+    found = []
+    for _ in range(count):
+        signs = torch.randint(0, 2, like.shape, generator=generator).to(like) * 2 - 1
+        found.append(_dot(signs, product(signs)))
+    return np.array(found)
+
+
+def top_eigenvalue(
+    product: Product, like: torch.Tensor, steps: int, generator: torch.Generator
+) -> Eigenvalue:
+    """The algebraically greatest eigenvalue, by Lanczos's method (1950).
+
+    Rounding makes Lanczos vectors lose their orthogonality, so that each is made orthogonal to all
+    before it, twice. The residual is that of one more product, not of the recurrence. That no
+    eigenvalue is greater is not proved; a start that lacks its eigenvector is improbable.
+
+    Args:
+        product: The symmetric matrix times a vector.
+        like: A vector, for size and type.
+        steps: Lanczos vectors, at most.
+        generator: Source of randomness, on the CPU.
+    """
+    vector = torch.randn(like.shape, generator=generator).to(like)
+    basis, diagonal, beside = [vector / _norm(vector)], [0.0], [0.0]
+    for step in range(1, min(steps, len(like)) + 1):
+        after = product(basis[-1])
+        diagonal[step - 1] = _dot(basis[-1], after)
+        for _ in range(2):
+            for each in basis:
+                after = after - _dot(each, after) * each
+        beside[step - 1] = _norm(after)
+        matrix = np.diag(diagonal) + np.diag(beside[:-1], 1) + np.diag(beside[:-1], -1)
+        values, vectors = np.linalg.eigh(matrix)
+        theta, weights = values[-1], vectors[:, -1]
+        near = beside[step - 1] * abs(weights[-1]) <= TOLERANCE * abs(theta)
+        largest = max(map(abs, (*diagonal, *beside[:-1])))
+        exhausted = beside[step - 1] <= torch.finfo(like.dtype).eps * largest
+        if near or exhausted or step == min(steps, len(like)):
+            break
+        basis.append(after / beside[step - 1])
+        diagonal.append(0.0)
+        beside.append(0.0)
+    found = sum(float(weight) * each for weight, each in zip(weights, basis, strict=True))
+    assert isinstance(found, torch.Tensor)
+    found = found / (_norm(found) or 1.0)
+    image = product(found)
+    value = _dot(found, image)
+    return Eigenvalue(value, _norm(image - value * found), found, len(basis))
+
+
+def _dot(one: torch.Tensor, other: torch.Tensor) -> float:
+    return float(torch.dot(one, other))
+
+
+def _norm(vector: torch.Tensor) -> float:
+    return math.sqrt(max(0.0, _dot(vector, vector)))
+
+
+Farthest = Callable[[torch.Tensor], torch.Tensor]
+"""The point of a region that is farthest in the direction of a vector."""
+
+_SHARES = (1.0, 0.5, 0.25, 0.125)
+"""Steps towards the farthest point that are tried, until one raises the loss."""
+
+
+def box(objective: Objective, epsilon: float) -> Farthest:
+    """The box of Keskar et al. (2017): every weight moves by at most ε (|weight| + 1)."""
+    bounds = epsilon * (objective.start.abs() + 1)
+    return lambda slope: bounds * slope.sign()
+
+
+def balls(objective: Objective, epsilon: float) -> Farthest:
+    """Every filter moves by at most ε times its length; parameters with one dimension do not."""
+    # The scale of a filter is its length over the root of its size, the same for all its weights.
+    radii = [
+        epsilon * torch.linalg.vector_norm(scale, dim=1, keepdim=True)
+        for scale in objective.filters(objective.scale)
+    ]
+
+    def farthest(slope: torch.Tensor) -> torch.Tensor:
+        point = torch.zeros_like(slope)
+        for own, along, radius in zip(
+            objective.filters(point), objective.filters(slope), radii, strict=True
+        ):
+            length = torch.linalg.vector_norm(along, dim=1, keepdim=True)
+            tiny = torch.finfo(slope.dtype).tiny
+            own.copy_(radius * along / length.clamp_min(tiny))
+        return point
+
+    return farthest
+
+
+def sharpness(
+    objective: Objective, farthest: Farthest, steps: int, starts: Iterable[torch.Tensor] = ()
+) -> float:
+    """The greatest rise of the loss found in a region, as a share of 1 + loss, in percent.
+
+    Args:
+        objective: The loss.
+        farthest: The region.
+        steps: Gradients per start, at most.
+        starts: Directions besides the gradient's to begin in, such as eigenvectors; both ways.
+    """
+    points = [torch.zeros_like(objective.start)]
+    points += [farthest(sign * start) for start in starts for sign in (1.0, -1.0)]
+    best = max(_climb(objective, farthest, point, steps) for point in points)
+    return 100 * (best - objective.value) / (1 + objective.value)
+
+
+def _climb(objective: Objective, farthest: Farthest, point: torch.Tensor, steps: int) -> float:
+    """The greatest loss found from a point of the region."""
+    best = objective.loss(point)
+    for _ in range(steps):
+        towards = farthest(objective.gradient(point)) - point
+        for share in _SHARES:
+            candidate = point + share * towards
+            value = objective.loss(candidate)
+            if value > best:
+                point, best = candidate, value
+                break
+        else:
+            break
+    return best
+
+
+def rises(objective: Objective, radius: float, count: int, generator: torch.Generator) -> Floats:
+    """[count] rises of the loss in random filter-normalised directions.
+
+    Each is the mean of both ways, which leaves out the slope: a model that is not at an optimum
+    would else look flat on one side.
+
+    Args:
+        objective: The loss.
+        radius: How far weights move, as a share of the lengths of their filters.
+        count: Directions.
+        generator: Source of randomness, on the CPU.
+    """
+    found = []
+    parameters = encoder_parameters(objective.model).values()
+    for _ in range(count):
+        drawn = [filter_normalised(each.detach(), generator) for each in parameters]
+        moved = radius * torch.cat([part.reshape(-1).cpu() for part in drawn])
+        both = objective.loss(moved), objective.loss(-moved)
+        found.append(sum(both) / 2 - objective.value)
+    return np.array(found)
 
 
 RADIUS = 0.25
@@ -49,23 +240,12 @@ FILTER_EPSILON = 0.01
 """The same for filters, as a share of their lengths."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its error.
+Estimate = dict[str, float]
+"""A number: columns of `FLATNESS` from ``value`` to ``steps``.
 
-    Attributes:
-        value: The number.
-        low: Lower end of its interval; NaN if there is none.
-        high: Upper end.
-        error: Its standard error, or the residual of an eigenvalue; NaN for a sharpness.
-        steps: Draws, Lanczos vectors, or gradients from each start at most.
-    """
-
-    value: float
-    low: float
-    high: float
-    error: float
-    steps: int
+``steps`` are draws, Lanczos vectors, or gradients from each start at most; ``error`` is a standard
+error, or the residual of an eigenvalue.
+"""
 
 
 def measure(
@@ -148,11 +328,10 @@ def flatness_of(
         "gradient": float(torch.linalg.vector_norm(slope.double())),
     }
     rows = [
-        {"scale": scale, "measure": name, **vars(found)}
+        {"scale": scale, "measure": name, **found}
         for scale, name, found in _measures(objective, of, settings)
     ]
-    names = {"low": "ci_low", "high": "ci_high"}
-    return pd.DataFrame(rows).rename(columns=names).assign(**about)
+    return pd.DataFrame(rows).assign(**about)
 
 
 def _measures(
@@ -170,20 +349,16 @@ def _measures(
             yield scale, TRACE, estimate(draws)
             advance(1)
             top = top_eigenvalue(product, objective.start, settings.iterations, draw())
-            yield scale, TOP, _of_eigenvalue(top)
+            ends = top.value - top.residual, top.value + top.residual
+            yield scale, TOP, _estimate(top.value, *ends, top.residual, top.steps)
             advance(1)
-            starts = [_in_weights(objective, scale, top.vector)]
-            sharp = sharpness(objective, region, settings.ascent, starts)
-            yield scale, SHARPNESS, Estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
+            start = objective.scale * top.vector if scale == FILTER else top.vector  # of weights
+            sharp = sharpness(objective, region, settings.ascent, [start])
+            yield scale, SHARPNESS, _estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
             advance(1)
         found = rises(objective, RADIUS, settings.directions, draw())
         yield FILTER, RISE, estimate(found)
         advance(1)
-
-
-def _in_weights(objective: Objective, scale: str, vector: torch.Tensor) -> torch.Tensor:
-    """A direction of the weights, from an eigenvector of the Hessian of a scale."""
-    return objective.scale * vector if scale == FILTER else vector
 
 
 def _generators(of: Finetuned) -> Callable[[], torch.Generator]:
@@ -207,12 +382,11 @@ def estimate(draws: Floats) -> Estimate:
 
     mean, error = float(draws.mean()), float(draws.std(ddof=1) / len(draws) ** 0.5)
     half = float(t.isf(LEVEL / 2, len(draws) - 1)) * error
-    return Estimate(mean, mean - half, mean + half, error, len(draws))
+    return _estimate(mean, mean - half, mean + half, error, len(draws))
 
 
-def _of_eigenvalue(top: Eigenvalue) -> Estimate:
-    ends = top.value - top.residual, top.value + top.residual
-    return Estimate(top.value, *ends, top.residual, top.steps)
+def _estimate(*numbers: float) -> Estimate:
+    return dict(zip(("value", "ci_low", "ci_high", "error", "steps"), numbers, strict=True))
 
 
 def constant_loss(task: Task, labels: npt.NDArray[Any]) -> float:

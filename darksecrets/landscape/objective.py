@@ -7,31 +7,33 @@ that attention has to be computed step by step (``eager``).
 
 A vector is one flat tensor on the CPU, all of the encoder's weights one after the other: for
 BERT-base 109 million numbers, 0.44 GB.
+
+Some models have no second derivatives, or wrong ones; `require_second` finds out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.data.batches import EncodedSplit, by_length
+from darksecrets.data.tasks import Task
 from darksecrets.landscape.directions import encoder_parameters, filter_scale
 from darksecrets.models import devices
 from darksecrets.models.losses import loss
+from darksecrets.models.session import trial_inputs
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.tasks import Task
 
 BATCH_SIZE = 16
 """Examples of a batch on a CPU; what both backward passes keep is in `_KEPT` times as much memory
 as a forward pass."""
 _KEPT = 6
+_ALL: dict[str, Any] = {"allow_unused": True, "materialize_grads": True}
 
 
 class Objective:
@@ -83,23 +85,14 @@ class Objective:
     def gradient(self, moved: torch.Tensor | None = None) -> torch.Tensor:
         """[weights] the gradient after the weights have moved by a vector."""
         with self._moved(moved):
-            return self._summed(
-                lambda value: torch.autograd.grad(
-                    value, self._parameters, allow_unused=True, materialize_grads=True
-                )
-            )
+            return self._summed(lambda value: torch.autograd.grad(value, self._parameters, **_ALL))
 
     def product(self, vector: torch.Tensor) -> torch.Tensor:
         """[weights] the Hessian, at the model's weights, times a vector."""
         parts = self._parts(vector)
 
         def twice(value: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            slopes = torch.autograd.grad(
-                *(value, self._parameters),
-                create_graph=True,
-                allow_unused=True,
-                materialize_grads=True,
-            )
+            slopes = torch.autograd.grad(value, self._parameters, create_graph=True, **_ALL)
             along = sum(
                 (slope * part).sum()
                 for slope, part in zip(slopes, parts, strict=True)
@@ -107,9 +100,7 @@ class Objective:
             )
             if not isinstance(along, torch.Tensor):
                 return tuple(map(torch.zeros_like, parts))
-            return torch.autograd.grad(
-                along, self._parameters, allow_unused=True, materialize_grads=True
-            )
+            return torch.autograd.grad(along, self._parameters, **_ALL)
 
         return self._summed(twice)
 
@@ -146,10 +137,23 @@ class Objective:
             labels = labels.to(logits)
         return loss(self.task, logits, labels, "sum") / len(self.split)
 
-    def _moved(self, moved: torch.Tensor | None) -> _Moved:
-        return _Moved(
-            self._parameters, self._parts(self.start + moved) if moved is not None else ()
-        )
+    @contextlib.contextmanager
+    def _moved(self, moved: torch.Tensor | None) -> Iterator[None]:
+        """Move the parameters by a vector inside a ``with`` block; None leaves them as they are."""
+        if moved is None:
+            yield
+            return
+        kept = [parameter.detach().clone() for parameter in self._parameters]
+        self._set(self._parts(self.start + moved))
+        try:
+            yield
+        finally:
+            self._set(kept)
+
+    @torch.no_grad()
+    def _set(self, values: list[torch.Tensor]) -> None:
+        for parameter, value in zip(self._parameters, values, strict=True):
+            parameter.copy_(value)
 
     def _parts(self, vector: torch.Tensor) -> list[torch.Tensor]:
         """A vector as tensors of the parameters' shapes, on their device."""
@@ -169,22 +173,67 @@ class Objective:
         return devices.batch_size(self.model.device, size, cpu=BATCH_SIZE, gpu=devices.SEQUENCES)
 
 
-class _Moved:
-    """Parameters with other values, inside a ``with`` block; none to leave them as they are."""
+Tensors = Sequence[torch.Tensor]
 
-    def __init__(
-        self, parameters: list[torch.Tensor], values: list[torch.Tensor] | tuple[()]
-    ) -> None:
-        self.parameters, self.values = parameters, values
-        self.kept = [parameter.detach().clone() for parameter in parameters] if values else []
+_TOKENS = 6
+_STEP = 1e-5
+_WRONG = 1e-3
+"""Share by which a product may differ from differences of gradients, in double precision."""
 
-    def __enter__(self) -> None:
-        self._set(self.values)
 
-    def __exit__(self, *_: object) -> None:
-        self._set(self.kept)
+def require_second(model: PreTrainedModel) -> None:
+    """Check that a product with a model's Hessian is what differences of its gradients say.
 
-    def _set(self, values: list[torch.Tensor] | tuple[()]) -> None:
+    PyTorch may refuse a second derivative, but a gradient that is written by hand may also count as
+    constant without a word.
+
+    Args:
+        model: A small model of the type; it is changed to ``eager`` attention and float64.
+
+    Raises:
+        InputError: It cannot be differentiated twice, or not rightly.
+    """
+    model.train(False).double().set_attn_implementation("eager")
+    parameters, generator = list(encoder_parameters(model).values()), torch.Generator()
+    along = [torch.randn(p.shape, generator=generator.manual_seed(1)).double() for p in parameters]
+    try:
+        product = _exact(model, parameters, along)
+    except (RuntimeError, NotImplementedError) as error:
+        raise InputError(
+            f"{type(model).__name__}: this model cannot be differentiated twice ({error}), which "
+            "the Hessian needs. Use a checkpoint of another encoder."
+        ) from error
+    expected = _difference(model, parameters, along)
+    wrong = float((product - expected).norm() / expected.norm())
+    if not wrong <= _WRONG:  # so that NaN is wrong
+        raise InputError(
+            f"{type(model).__name__}: a product with the Hessian is wrong by {wrong:.2g} of its "
+            "length; a part of this model has no correct second derivative. Use a checkpoint of "
+            "another encoder."
+        )
+
+
+def _exact(model: PreTrainedModel, parameters: Tensors, along: Tensors) -> torch.Tensor:
+    slopes = _slopes(model, parameters, create_graph=True)
+    total = torch.stack([(one * d).sum() for one, d in zip(slopes, along, strict=True)]).sum()
+    return _joined(torch.autograd.grad(total, parameters, **_ALL))
+
+
+def _difference(model: PreTrainedModel, parameters: Tensors, along: Tensors) -> torch.Tensor:
+    """The same from gradients on both sides."""
+    found = []
+    for step in (_STEP, -2 * _STEP):
         with torch.no_grad():
-            for parameter, value in zip(self.parameters, values, strict=False):
-                parameter.copy_(value)
+            for parameter, direction in zip(parameters, along, strict=True):
+                parameter.add_(step * direction)
+        found.append(_joined(_slopes(model, parameters)))
+    return (found[0] - found[1]) / (2 * _STEP)
+
+
+def _slopes(model: PreTrainedModel, parameters: Tensors, **more: Any) -> Tensors:  # noqa: ANN401
+    value = model(**trial_inputs(model, _TOKENS)).logits.square().sum()
+    return torch.autograd.grad(value, parameters, **_ALL, **more)
+
+
+def _joined(parts: Tensors) -> torch.Tensor:
+    return torch.cat([part.detach().flatten() for part in parts])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from darksecrets.landscape.grids import check_grid
-from darksecrets.landscape.points import check_points
 from darksecrets.models.preflight import known_folder, local_folder, refusal
 from darksecrets.run.errors import InputError
 
@@ -16,12 +15,38 @@ def check(config: Mapping[str, Any]) -> None:
     """Check the points of interpolations and loss surfaces, and the trainings that are followed.
 
     Raises:
-        InputError: See `darksecrets.landscape.points.check_points`,
-            `darksecrets.landscape.grids.check_grid` and `check_seeds`.
+        InputError: See `check_points`, `check_grid` and `check_seeds`.
     """
     check_points(config["landscape"]["points"])
     check_grid(config["landscape"]["surface"]["grid"])
     check_seeds(config)
+
+
+def check_points(points: Sequence[float]) -> None:
+    """Check that points of interpolations ascend from 0 to 1.
+
+    Raises:
+        InputError: The points do not ascend from 0 to 1.
+    """
+    ascending = all(one < other for one, other in itertools.pairwise(points))
+    if not ascending or list(points[:1]) != [0] or list(points[-1:]) != [1]:
+        raise InputError(
+            f"landscape.points: found {list(points)}, expected ascending numbers from 0, what "
+            "fine-tuning began with, to 1, what it made, such as [0, 0.5, 1]."
+        )
+
+
+def check_grid(points: int) -> None:
+    """Check that a grid has a middle, where the fine-tuned model is.
+
+    Raises:
+        InputError: It has an even number of points.
+    """
+    if points % 2 == 0:
+        raise InputError(
+            f"landscape.surface.grid: found {points}, expected an odd number, so that the "
+            f"fine-tuned model is a point of the grid. Set {points - 1} or {points + 1}."
+        )
 
 
 def check_seeds(config: Mapping[str, Any]) -> None:
@@ -84,7 +109,7 @@ def check_derivatives(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: There are no second derivatives, or the Hub does not have the model.
     """
-    require = "darksecrets.landscape.derivatives.require_second"
+    require = "darksecrets.landscape.objective.require_second"
     folder = known_folder(config["model"])
     if folder and (reason := refusal(folder, require)):
         raise InputError(

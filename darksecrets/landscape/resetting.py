@@ -6,20 +6,22 @@ import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 
 from darksecrets.ablation.sweep import check_labels
+from darksecrets.arrays import Integers
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
 from darksecrets.finetuning.tables import predictions
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.results import Logits, Reset
 from darksecrets.landscape.running import heads_of, run
 from darksecrets.landscape.settings import Settings
-from darksecrets.landscape.swaps import Swap, interpolated, interpolations, swaps
+from darksecrets.landscape.swaps import interpolated, interpolations, swaps
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
@@ -27,11 +29,6 @@ from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.mixing import END, Mixture, whole
 from darksecrets.models.starting import Start, load_start
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-
 
 _ROUNDING = 1e-3  # of outputs in float32, which other batches or another CPU may change
 
@@ -86,7 +83,7 @@ def reset(
     }
 
 
-def read_stored(file: Path, task: Task, idx: npt.NDArray[np.int64]) -> Logits:
+def read_stored(file: Path, task: Task, idx: Integers) -> Logits:
     """[examples, outputs] that a run has stored of a model; NaN for examples that it lacks."""
     table = predictions(task.num_labels).read(file).set_index("idx")
     outputs = table[[f"logit_{number}" for number in range(task.num_labels)]]
@@ -165,8 +162,12 @@ def outputs_of(
     size = (shape.layers, shape.heads) if heads else (0, 0)
     changes = np.array([mixture.change_of_head(*head) for head in heads], dtype=np.float64)
     of_swaps, of_curves, of_heads = np.split(found[1:], np.cumsum([len(exchanged), len(between)]))
+    described = [
+        (swap.direction, swap.kind, swap.first, swap.last, mixture.change(swap.places))
+        for swap in exchanged
+    ]
     return Reset(
-        swaps=_described(exchanged, mixture),
+        swaps=pd.DataFrame(described, columns=list(SWAPS.names)),
         finetuned=found[0],
         swapped=of_swaps,
         heads=of_heads.reshape(*size, *found.shape[1:]),
@@ -178,12 +179,3 @@ def outputs_of(
         validation=of_curves.reshape(len(parts), len(points), *found.shape[1:]),
         train=of_train.reshape(len(parts), len(points), *of_train.shape[1:]),
     )
-
-
-def _described(exchanged: Sequence[Swap], mixture: Mixture) -> pd.DataFrame:
-    """Rows of `SWAPS`."""
-    rows = [
-        (swap.direction, swap.kind, swap.first, swap.last, mixture.change(swap.places))
-        for swap in exchanged
-    ]
-    return pd.DataFrame(rows, columns=list(SWAPS.names))

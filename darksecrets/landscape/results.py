@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats, Integers, Singles
 from darksecrets.data.tasks import Task
 from darksecrets.landscape.tables import SWAPS, TRAIN, VALIDATION
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
-Floats = npt.NDArray[np.float64]
-Logits = npt.NDArray[np.float32]
-Labels = npt.NDArray[np.int64] | npt.NDArray[np.float32]
+Logits = Singles
+Labels = Integers | Singles
 
 _SWAPS, _OUTPUTS = "swaps.csv", "outputs.npz"
 
@@ -48,7 +47,7 @@ class Reset:
     swapped: Logits
     heads: Logits
     head_changes: Floats
-    idx: npt.NDArray[np.int64]
+    idx: Integers
     labels: Labels
     train_labels: Labels
     points: Floats
@@ -98,21 +97,19 @@ def losses(task: Task, logits: Logits, labels: Labels) -> Floats:
     """
     outputs = logits.astype(np.float64)
     if task.is_regression:
-        errors: Floats = (outputs[..., 0] - labels) ** 2
-        return errors
+        return (outputs[..., 0] - labels) ** 2
     highest = outputs.max(axis=-1, keepdims=True)
     total = np.log(np.exp(outputs - highest).sum(axis=-1)) + highest[..., 0]
-    gold = np.take_along_axis(outputs, _places(labels, outputs), axis=-1)[..., 0]
-    found: Floats = total - gold
-    return found
+    places = np.broadcast_to(labels.astype(np.int64)[:, None], (*outputs.shape[:-1], 1))
+    gold = np.take_along_axis(outputs, places, axis=-1)[..., 0]
+    return total - gold
 
 
-def predictions(task: Task, logits: Logits) -> npt.NDArray[np.int64] | Logits:
+def predictions(task: Task, logits: Logits) -> Integers | Logits:
     """[..., examples] numbers of classes, or the outputs of a regression."""
     if task.is_regression:
         return logits[..., 0]
-    classes: npt.NDArray[np.int64] = logits.argmax(axis=-1)
-    return classes
+    return logits.argmax(axis=-1)
 
 
 def require_alike(results: Mapping[int, Reset], task: Task) -> None:
@@ -133,8 +130,3 @@ def require_alike(results: Mapping[int, Reset], task: Task) -> None:
                 f"{task.name}: found different examples or exchanged layers in the results of "
                 f"seeds {first} and {seed}, expected the same. Run the rule reset_weights again."
             )
-
-
-def _places(labels: Labels, outputs: Floats) -> npt.NDArray[np.int64]:
-    shape = (*outputs.shape[:-1], 1)
-    return np.broadcast_to(labels.astype(np.int64)[:, None], shape)

@@ -14,15 +14,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.disable import ZERO
 from darksecrets.ablation.ties import decide_ties
-from darksecrets.data.batches import MASK, by_length
+from darksecrets.arrays import Singles
+from darksecrets.data.batches import MASK, EncodedSplit, by_length
 from darksecrets.finetuning.evaluation import batch_size_for
 from darksecrets.models import devices, threads
 from darksecrets.models.hooks import shape_of
@@ -31,12 +32,7 @@ from darksecrets.models.mixing import END, START, Mix, Mixture, has_separate_hea
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-
-Logits = npt.NDArray[np.float32]
+Logits = Singles
 Head = tuple[int, int]
 """A layer and one of its heads, both from 1."""
 
@@ -87,24 +83,8 @@ def run(
     wanted = [mixture.simplified(mix) for mix in mixes]
     changed = [head for head in heads if mixture.change_of_head(*head)]
     different = list(dict.fromkeys([fine_tuned, *wanted]))
-    found = _run(mixture, split, (different, changed), description)
-    if predicted:
-        with torch.inference_mode():
-            decide_ties(Loop(mixture, split, different, changed), found.copy(), found)
-    of_heads = {head: number for number, head in enumerate(changed, start=len(different))}
-    places = [different.index(mix) for mix in wanted]
-    return found[[*places, *(of_heads.get(head, 0) for head in heads)]]
-
-
-def _run(
-    mixture: Mixture,
-    split: EncodedSplit,
-    wanted: tuple[Sequence[Mix], Sequence[Head]],
-    description: str,
-) -> Logits:
-    """[mixes and heads, examples, outputs] of different mixes and heads."""
-    backend = (Shared if is_known(mixture.end) else Loop)(mixture, split, *wanted)
-    shape = (sum(map(len, wanted)), len(split), _outputs(mixture))
+    backend = (Shared if is_known(mixture.end) else Loop)(mixture, split, different, changed)
+    shape = (len(different) + len(changed), len(split), _outputs(mixture))
     found = np.empty(shape, dtype=np.float32)
     steps = progress(description, len(split), "examples")
     with torch.inference_mode(), steps as advance:
@@ -117,7 +97,12 @@ def _run(
             f"{type(mixture.end).__name__}: found outputs that are not finite numbers with layers "
             "exchanged. A model has diverged, or its weights are damaged. Train again."
         )
-    return found
+    if predicted:
+        with torch.inference_mode():
+            decide_ties(Loop(mixture, split, different, changed), found.copy(), found)
+    of_heads = {head: number for number, head in enumerate(changed, start=len(different))}
+    places = [different.index(mix) for mix in wanted]
+    return found[[*places, *(of_heads.get(head, 0) for head in heads)]]
 
 
 class Loop:
@@ -141,37 +126,23 @@ class Loop:
 
     def logits(self, number: int, rows: Sequence[int]) -> torch.Tensor:
         """[rows, outputs] of a padded batch under one mix, or with one head reset."""
-        self._prepare(number)
-        model = self.mixture.model
-        batch = {name: t.to(model.device) for name, t in self.split.batch(list(rows)).items()}
-        del batch["labels"]
-        found: torch.Tensor = model(**batch).logits
-        return found
-
-    def run(self, number: int, rows: Sequence[int]) -> Logits:
-        """The same as an array, for `darksecrets.ablation.ties`."""
-        array: Logits = self.logits(number, rows).float().cpu().numpy()
-        return array
-
-    def _prepare(self, number: int) -> None:
         if number < len(self.mixes):
             self.mixture.apply(self.mixes[number])
         else:
             self.mixture.apply(whole(self.mixture.layers, END))
             self.mixture.reset_head(*self.heads[number - len(self.mixes)])
+        model = self.mixture.model
+        batch = {name: t.to(model.device) for name, t in self.split.batch(list(rows)).items()}
+        del batch["labels"]
+        return model(**batch).logits
+
+    def run(self, number: int, rows: Sequence[int]) -> Logits:
+        """The same as an array, for `darksecrets.ablation.ties`."""
+        return self.logits(number, rows).float().cpu().numpy()
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Examples of equal length, without padding.
-
-    Attributes:
-        places: [n] their positions in the block.
-        inputs: Their token ids and so on, [n, L].
-    """
-
-    places: list[int]
-    inputs: dict[str, torch.Tensor]
+_Group = tuple[list[int], dict[str, torch.Tensor]]
+"""Examples of equal length: their positions in the block; their token ids and so on, [n, L]."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +195,8 @@ class Shared(Loop):
         wanted = [_Node(mix) for mix in self.mixes]
         wanted += [_Node(self._whole, head) for head in range(len(self.heads))]
         found: torch.Tensor = states[0].new_empty(len(wanted), len(rows), _outputs(self.mixture))
-        for group, tokens in zip(groups, self._last(wanted, nodes, states), strict=True):
-            found[:, group.places] = self._classified(wanted, tokens)
+        for (places, _), tokens in zip(groups, self._last(wanted, nodes, states), strict=True):
+            found[:, places] = self._classified(wanted, tokens)
         return found
 
     def _prefixes(self, components: int) -> list[Mix]:
@@ -242,15 +213,15 @@ class Shared(Loop):
                 for name, tensor in batch.items()
                 if name not in (MASK, "labels")
             }
-            yield _Group(places, inputs)
+            yield places, inputs
 
     def _embedded(self, nodes: Sequence[_Node], groups: Sequence[_Group]) -> States:
         found: list[list[torch.Tensor]] = [[] for _ in groups]
         for node in nodes:
             with self._lock:
                 self.mixture.apply_to(0, node.mix[0])
-                for of_group, group in zip(found, groups, strict=True):
-                    of_group.append(embed(self.mixture.model, group.inputs))
+                for of_group, (_, inputs) in zip(found, groups, strict=True):
+                    of_group.append(embed(self.mixture.model, inputs))
         return [torch.stack(of_group) for of_group in found]
 
     def _through(
@@ -267,9 +238,15 @@ class Shared(Loop):
         parents += [place[_Node(below, head)] for head in carried]
         found = [of.new_empty(len(nodes) + len(own), *of.shape[1:]) for of in states]
         for share, chosen in _grouped(node.mix[number] for node in nodes):
-            self._forward(
-                self._layer(number, share), states, [parents[n] for n in chosen], found, chosen
-            )
+            layer = self._layer(number, share)
+            for old, new in zip(states, found, strict=True):
+                step = max(1, self._tokens // old.shape[2])
+                sources = torch.split(_flat([parents[n] for n in chosen], old), step)
+                for source, target in zip(
+                    sources, torch.split(_flat(chosen, old), step), strict=True
+                ):
+                    hidden = old.flatten(0, 1)[source]
+                    new.flatten(0, 1)[target] = layer.forward(hidden, _none(layer, hidden))
         for old, new in zip(states, found, strict=True) if own else ():
             self._reset(number, own, old[place[_Node(below)]], new[len(nodes) :])
         return nodes + [_Node(fine_tuned, head) for head in own], found
@@ -291,22 +268,6 @@ class Shared(Loop):
                 self.mixture.reset_head(*self.heads[head])
             model = self.mixture.model
             return layer_of(model, number, model.dtype, ZERO, copied=True)
-
-    def _forward(
-        self,
-        layer: Layer,
-        states: States,
-        parents: Sequence[int],
-        found: States,
-        nodes: Sequence[int],
-    ) -> None:
-        """Put the output of a layer for some nodes' parents in their places."""
-        for old, new in zip(states, found, strict=True):
-            step = max(1, self._tokens // old.shape[2])
-            sources, places = (torch.split(_flat(of, old), step) for of in (parents, nodes))
-            for source, place in zip(sources, places, strict=True):
-                hidden = old.flatten(0, 1)[source]
-                new.flatten(0, 1)[place] = layer.forward(hidden, _none(layer, hidden))
 
     def _reset(
         self, number: int, own: Sequence[int], hidden: torch.Tensor, found: torch.Tensor
@@ -331,25 +292,19 @@ class Shared(Loop):
         """[models, n, size] output of the last layer at the first token, by group."""
         number = self.mixture.layers
         place = {node: index for index, node in enumerate(before)}
-        # a head of the last layer is reset only there
-        own = [
-            node.head if node.head is not None and self.heads[node.head][0] == number else None
-            for node in wanted
-        ]
-        parents = [
-            place[_Node(node.mix[:number], None if head is not None else node.head)]
-            for node, head in zip(wanted, own, strict=True)
-        ]
+        parents, keys = [], []
+        for node in wanted:
+            own = node.head is not None and self.heads[node.head][0] == number  # reset only there
+            parents.append(place[_Node(node.mix[:number], None if own else node.head)])
+            keys.append((node.mix[number], node.head if own else None))
         found = [of.new_empty(len(wanted), of.shape[1], of.shape[3]) for of in states]
-        keys = ((node.mix[number], head) for node, head in zip(wanted, own, strict=True))
         for (share, head), chosen in _grouped(keys):
             layer = self._layer(number, share, head)
             for old, new in zip(states, found, strict=True):
                 hidden = old[[parents[index] for index in chosen]]
                 flat = hidden.flatten(0, 1)
-                new[chosen] = layer.first_token(flat, _none(layer, flat)).view(
-                    *hidden.shape[:2], -1
-                )
+                tokens = layer.first_token(flat, _none(layer, flat))
+                new[chosen] = tokens.view(*hidden.shape[:2], -1)
         return found
 
     def _classified(self, wanted: Sequence[_Node], tokens: torch.Tensor) -> torch.Tensor:

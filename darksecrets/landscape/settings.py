@@ -10,6 +10,10 @@ from darksecrets.run.settings import Section, Tasks, constant, setting, tasks_am
 State = Literal["finetuned", "finetuned-from-normal"]
 
 
+def _limits(minimum: int, maximum: int) -> dict[str, int]:
+    return {"minimum": minimum, "maximum": maximum}
+
+
 @dataclass(frozen=True)
 class Trajectories(Section):
     """Heads followed through training."""
@@ -36,8 +40,7 @@ class Trajectories(Section):
     examples: int = setting(
         100,
         "Sampled examples whose attention is measured at every snapshot; all if a task has fewer.",
-        minimum=10,
-        maximum=100_000,
+        **_limits(10, 100_000),
     )
 
 
@@ -56,20 +59,17 @@ class Surface(Section):
         15,
         "Points along each axis of a plane, an odd number. The loss is computed at twice its "
         "square and about twice as many again on a line (479 for 15).",
-        minimum=5,
-        maximum=201,
+        **_limits(5, 201),
     )
     examples: int = setting(
         100,
         "Validation examples whose loss is computed; all if a task has fewer.",
-        minimum=10,
-        maximum=1_000_000,
+        **_limits(10, 1_000_000),
     )
     training: int = setting(
         100,
         "Training examples whose loss is computed; all if a task has fewer.",
-        minimum=10,
-        maximum=1_000_000,
+        **_limits(10, 1_000_000),
     )
 
 
@@ -84,31 +84,21 @@ class Flatness(Section):
         default=(),
     )
     examples: int = setting(
-        64,
-        "Training examples, drawn at random; all if there are fewer.",
-        minimum=1,
-        maximum=1_000_000,
+        64, "Training examples, drawn at random; all if there are fewer.", **_limits(1, 1_000_000)
     )
-    probes: int = setting(
-        10, "Random vectors for the trace of the Hessian.", minimum=2, maximum=10_000
-    )
+    probes: int = setting(10, "Random vectors for the trace of the Hessian.", **_limits(2, 10_000))
     iterations: int = setting(
         16,
         "Lanczos vectors for its top eigenvalue, at most; each takes the encoder's memory again.",
-        minimum=1,
-        maximum=1000,
+        **_limits(1, 1000),
     )
     directions: int = setting(
         10,
         "Random filter-normalised directions in which the loss is followed, both ways.",
-        minimum=2,
-        maximum=10_000,
+        **_limits(2, 10_000),
     )
     ascent: int = setting(
-        5,
-        "Gradients for a sharpness, from each of three starts, at most.",
-        minimum=1,
-        maximum=1000,
+        5, "Gradients for a sharpness, from each of three starts, at most.", **_limits(1, 1000)
     )
 
 
@@ -138,14 +128,12 @@ class Settings(Section):
     examples: int | None = setting(
         None,
         "Validation examples that are scored, at most; all if not given.",
-        minimum=10,
-        maximum=1_000_000,
+        **_limits(10, 1_000_000),
     )
     training: int = setting(
         250,
         "Training examples whose loss is computed between both models; all if a task has fewer.",
-        minimum=1,
-        maximum=1_000_000,
+        **_limits(1, 1_000_000),
     )
     trajectories: Trajectories = setting(Trajectories, "Heads followed through training.")
     surface: Surface = setting(Surface, "Loss surfaces.")

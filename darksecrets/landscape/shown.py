@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from darksecrets.landscape import surface_tables as surfaces
-from darksecrets.landscape.tables import (
-    DIFFERENCE,
-    FILTER,
-    FLATNESS,
-    FLATNESS_MEANS,
-    RISE,
-    SHARPNESS,
-    TOP,
-    TRACE,
-    TRAIN,
-    VALIDATION,
-)
+from darksecrets.landscape import tables
 from darksecrets.landscape.trajectory_tables import HEAD_HALFWAY
 from darksecrets.run.shown import ModelNumbers, Phrase, Shown
 
@@ -42,19 +31,19 @@ _WORDS = {
     surfaces.FINETUNED: "fine-tuned",
     surfaces.FROM_NORMAL: "random init.",
     surfaces.PRETRAINED: "pre-trained",
-    DIFFERENCE: "random init. − fine-tuned",
-    RISE: "mean rise",
-    SHARPNESS: "sharpness (%)",
-    TRACE: "trace of the Hessian",
-    TOP: "top eigenvalue",
-    TRAIN: "training examples",
-    VALIDATION: "validation examples",
+    tables.DIFFERENCE: "random init. − fine-tuned",
+    tables.RISE: "mean rise",
+    tables.SHARPNESS: "sharpness (%)",
+    tables.TRACE: "trace of the Hessian",
+    tables.TOP: "top eigenvalue",
+    tables.TRAIN: "training examples",
+    tables.VALIDATION: "validation examples",
     "split": "examples",
 }
 
 MODELS = (
     ModelNumbers(
-        FLATNESS,
+        tables.FLATNESS,
         "How sharply the loss rises",
         _FLATNESS,
         "Greater is sharper. Filter-normalised: a step is as long as the weights that it moves, "
@@ -63,19 +52,19 @@ MODELS = (
         values=("value",),
         rows=("measure", "split"),
         across="state",
-        where={"scale": FILTER},
+        where={"scale": tables.FILTER},
         words=_WORDS,
-        over_seeds=FLATNESS_MEANS,
+        over_seeds=tables.FLATNESS_MEANS,
     ),
     ModelNumbers(
-        FLATNESS,
+        tables.FLATNESS,
         "Whether these models are at an optimum",
         _FLATNESS,
         "A model whose loss is not below that of constant output has not learned these examples. "
         "The loss may be flat around it, but it is not at an optimum.",
         values=("loss", "constant_loss", "gradient"),
         rows=("state", "seed", "split"),
-        where={"scale": FILTER, "measure": RISE},
+        where={"scale": tables.FILTER, "measure": tables.RISE},
         words=_WORDS
         | {"state": "model", "constant_loss": "of constant output", "gradient": "‖gradient‖"},
     ),

@@ -15,36 +15,77 @@ import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, bootstrap, effects
+from darksecrets.arrays import Floats, Integers
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
-from darksecrets.landscape.results import Floats, Logits, Reset, losses, predictions
+from darksecrets.landscape import tables as t
+from darksecrets.landscape.joining import RESAMPLES, change_and_cost
+from darksecrets.landscape.results import Logits, Reset, losses, predictions, require_alike
 from darksecrets.landscape.swaps import interpolations
-from darksecrets.landscape.tables import (
-    INTERPOLATION,
-    LAYER,
-    LOSS,
-    RESET,
-    RESET_HEADS,
-    RESET_LAYERS,
-    RESET_MEANS,
-    SPLITS,
-    TRANSFERRED,
-    UP_TO,
-    VALIDATION,
-)
-from darksecrets.run.columns import HEAD, MODEL
-from darksecrets.run.columns import LAYER as LAYER_COLUMN
+from darksecrets.run.columns import HEAD, LAYER, MODEL
+from darksecrets.run.tables import identify
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.resampling import feasible, interval, resampled_means, widened
 from darksecrets.stats.seeds import mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
-RESAMPLES = 1000
-"""Bootstrap samples of losses, and of everything over seeds."""
-
 _WHAT = ["direction", "kind", "first_layer", "last_layer"]
 _FAMILY = ["direction", "kind", "metric"]
 _IDENTITY = {column.name for column in MODEL}
+
+
+def score(
+    results: Mapping[int, Reset],
+    maps: Mapping[int, Floats],
+    task: Task,
+    state: str,
+    resampling: Resampling,
+) -> dict[str, pd.DataFrame]:
+    """Make the tables `darksecrets.landscape.tables.TABLES` of a task and state, by name.
+
+    Args:
+        results: The results by seed.
+        maps: [layers, heads] how much each head's maps changed, by seed; empty if not known.
+        task: The task.
+        state: The state of the models.
+        resampling: Numbers of samples, seed.
+
+    Raises:
+        InputError: The results are of different examples or cannot be scored.
+    """
+    require_alike(results, task)
+    layers = [reset_layers(result, task, resampling) for result in results.values()]
+    heads = [reset_heads(result, task, resampling) for result in results.values()]
+    of_seeds = {"reset_layers": layers, "reset_heads": heads}
+    found = {
+        name: pd.concat(
+            [
+                identify(table, task.name, f"{state}/seed-{seed}")
+                for seed, table in zip(results, tables, strict=True)
+            ],
+            ignore_index=True,
+        )
+        for name, tables in of_seeds.items()
+    }
+    over_seeds = {
+        "reset_means": reset_means(results, layers, task, resampling),
+        "interpolation": interpolation(results, task, resampling),
+        "change_and_cost": change_and_cost(results, maps, task, resampling),
+    }
+    for name, table in over_seeds.items():
+        about = pd.DataFrame({"task": task.name, "state": state}, index=table.index)
+        found[name] = pd.concat([about, table], axis=1)
+    return found
+
+
+def changes_of_maps(cosine: pd.DataFrame) -> Floats:
+    """[layers, heads] 1 − cosine of the maps before and after fine-tuning.
+
+    Args:
+        cosine: Rows of the table ``cosine`` of one task and seed.
+    """
+    wide = 1 - cosine.pivot(index="layer", columns="head", values="similarity").sort_index()
+    return wide.to_numpy(dtype=float)
 
 
 def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
@@ -54,29 +95,29 @@ def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFr
         InputError: See `darksecrets.ablation.scores.require_usable`.
     """
     tables = []
-    for direction in (RESET, TRANSFERRED):
+    for direction in (t.RESET, t.TRANSFERRED):
         chosen = (result.swaps["direction"] == direction).to_numpy()
         group = _compared(result, direction, np.flatnonzero(chosen))
         tables.append(_effects(group, result.swaps[chosen], task, resampling))
     table = pd.concat(tables, ignore_index=True)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in RESET_LAYERS.names if name not in _IDENTITY]]
+    return table[[name for name in t.RESET_LAYERS.names if name not in _IDENTITY]]
 
 
 def reset_heads(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
     """`RESET_HEADS` of one model, likewise; no rows if no head was reset."""
-    columns = [name for name in RESET_HEADS.names if name not in _IDENTITY]
+    columns = [name for name in t.RESET_HEADS.names if name not in _IDENTITY]
     if not result.heads.size:
         return pd.DataFrame(columns=columns)
     layers, heads = (places.ravel() + 1 for places in np.indices(result.heads.shape[:2]))
-    about = {LAYER_COLUMN.name: layers, HEAD.name: heads}
+    about = {LAYER.name: layers, HEAD.name: heads}
     swaps = pd.DataFrame({**about, "weight_change": result.head_changes.ravel()})
     flat = result.heads.reshape(-1, *result.finetuned.shape)
     group = np.concatenate([result.finetuned[None], flat])
     return _effects((group, result), swaps, task, resampling)[columns]
 
 
-def _compared(result: Reset, direction: str, rows: npt.NDArray[np.int64]) -> tuple[Logits, Reset]:
+def _compared(result: Reset, direction: str, rows: Integers) -> tuple[Logits, Reset]:
     """[models, examples, outputs]: what weights are put into, and with each swap."""
     outputs = result.swapped[rows]
     return np.concatenate([_intact(result, direction)[None], outputs]), result
@@ -84,13 +125,12 @@ def _compared(result: Reset, direction: str, rows: npt.NDArray[np.int64]) -> tup
 
 def _intact(result: Reset, direction: str) -> Logits:
     """[examples, outputs] of the model that weights are put into."""
-    if direction == RESET:
+    if direction == t.RESET:
         return result.finetuned
     swaps = result.swaps
-    whole = (swaps["kind"] == UP_TO) & (swaps["last_layer"] == result.layers)
-    (place,) = np.flatnonzero(whole & (swaps["direction"] == RESET))
-    found: Logits = result.swapped[place]
-    return found
+    whole = (swaps["kind"] == t.UP_TO) & (swaps["last_layer"] == result.layers)
+    (place,) = np.flatnonzero(whole & (swaps["direction"] == t.RESET))
+    return result.swapped[place]
 
 
 def _effects(
@@ -127,8 +167,7 @@ def _flips(outputs: Logits, task: Task) -> Floats:
     predicted = predictions(task, outputs)
     if task.is_regression:
         return np.full(len(predicted) - 1, np.nan)
-    shares: Floats = (predicted[1:] != predicted[0]).mean(axis=1)
-    return shares
+    return (predicted[1:] != predicted[0]).mean(axis=1)
 
 
 def reset_means(
@@ -173,7 +212,7 @@ def reset_means(
         )
     table = pd.concat(parts, ignore_index=True)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in RESET_MEANS.names if name not in ("task", "state")]]
+    return table[[name for name in t.RESET_MEANS.names if name not in ("task", "state")]]
 
 
 def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `stats.seeds.Means`
@@ -191,16 +230,16 @@ def interpolation(results: Mapping[int, Reset], task: Task, resampling: Resampli
     """
     first = next(iter(results.values()))
     tables = []
-    for split in SPLITS:
+    for split in t.SPLITS:
         for number, (part, layer) in enumerate(interpolations(first.layers)):
             curves = [(r.curves(split)[0][number], r.curves(split)[1]) for r in results.values()]
-            for quantity in (LOSS, *(task.metrics if split == VALIDATION else ())):
+            for quantity in (t.LOSS, *(task.metrics if split == t.VALIDATION else ())):
                 found = [_curve(*curve, quantity, task, resampling) for curve in curves]
                 rows = _of_curves(*map(np.stack, zip(*found, strict=True)))
                 rows = rows.assign(part=part, split=split, quantity=quantity, alpha=first.points)
-                tables.append(rows.assign(layer=layer if part == LAYER else None))
+                tables.append(rows.assign(layer=layer if part == t.LAYER else None))
     table = pd.concat(tables, ignore_index=True).assign(seeds=len(results))
-    return table[[name for name in INTERPOLATION.names if name not in ("task", "state")]]
+    return table[[name for name in t.INTERPOLATION.names if name not in ("task", "state")]]
 
 
 def _curve(
@@ -208,7 +247,7 @@ def _curve(
 ) -> tuple[Floats, Floats]:
     """[points] values of a curve, and the same on resamples, [resamples, points]."""
     resamples = min(RESAMPLES, resampling.bootstrap)
-    if quantity == LOSS:
+    if quantity == t.LOSS:
         found = losses(task, outputs, labels)
         return found.mean(axis=1), resampled_means(found.T, resamples, _rng(resampling))
     predicted, metric = predictions(task, outputs), METRICS[quantity]

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.landscape.surface_tables import (
-    CORNERS,
-    LOSS_SURFACES,
-    PATH,
-    PLANES,
-    SURFACE_POINTS,
-)
+from darksecrets.arrays import Floats, Integers, Values
+from darksecrets.landscape import surface_tables as of
 from darksecrets.landscape.tables import SPLITS
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.files import atomic
 from darksecrets.stats import LEVEL
-
-Floats = npt.NDArray[np.float64]
-Texts = npt.NDArray[np.str_]
 
 _WIDE = NormalDist().inv_cdf(1 - LEVEL / 2)
 
@@ -59,7 +49,7 @@ class Points:
         errors: [splits, points] their standard errors.
     """
 
-    steps: npt.NDArray[np.int64]
+    steps: Integers
     shares: Floats
     distances: Floats
     beside: Floats
@@ -91,12 +81,12 @@ class Surface:
 
     def save(self, file: Path) -> None:
         """Write an ``.npz`` file, complete or not at all."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {
+        arrays: dict[str, Values] = {
             "splits": np.array(SPLITS),
-            "corners": np.array(CORNERS),
+            "corners": np.array(of.CORNERS),
             "checked": self.checked,
         }
-        for name, part in self._parts():
+        for name, part in {**self.grids, "corner": self.corners, "path": self.path}.items():
             arrays |= {f"{name}_{key}": value for key, value in vars(part).items()}
         with atomic(file) as temporary:
             np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
@@ -108,7 +98,7 @@ class Surface:
         Raises:
             InputError: The file is missing or damaged.
         """
-        fields = {name: list(Grid.__dataclass_fields__) for name in PLANES}
+        fields = {name: list(Grid.__dataclass_fields__) for name in of.PLANES}
         fields |= {name: list(Points.__dataclass_fields__) for name in ("corner", "path")}
         names = [f"{name}_{key}" for name, keys in fields.items() for key in keys]
         arrays = read_arrays(file, "checked", *names)
@@ -116,16 +106,30 @@ class Surface:
             name: {key: arrays[f"{name}_{key}"] for key in keys} for name, keys in fields.items()
         }
         return cls(
-            {name: Grid(**parts[name]) for name in PLANES},
+            {name: Grid(**parts[name]) for name in of.PLANES},
             Points(**parts["corner"]),
             Points(**parts["path"]),
             arrays["checked"],
         )
 
-    def _parts(self) -> Iterator[tuple[str, Grid | Points]]:
-        yield from self.grids.items()
-        yield "corner", self.corners
-        yield "path", self.path
+
+def between(points: int) -> Floats:
+    """Evenly spaced shares that include 0 and 1, and go beyond both by about a sixth."""
+    beyond = max(1, round((points - 1) / 7))
+    inner = points - 1 - 2 * beyond
+    return (np.arange(points) - beyond) / inner
+
+
+def around(points: int, radius: float) -> Floats:
+    """Evenly spaced points from −radius to radius; the middle one is 0."""
+    half = (points - 1) // 2
+    return radius * (np.arange(points) - half) / half
+
+
+def along(points: int) -> Floats:
+    """Evenly spaced shares from −0.5 to 1.5, twice as dense as `around`; 0 and 1 are among them."""
+    half = points - 1
+    return (np.arange(2 * half + 1) - half // 2) / half
 
 
 def tables(surface: Surface, task: str, seed: int) -> dict[str, pd.DataFrame]:
@@ -135,14 +139,14 @@ def tables(surface: Surface, task: str, seed: int) -> dict[str, pd.DataFrame]:
     )
     points = pd.concat(
         [
-            *(_points(name, surface.corners, [place]) for place, name in enumerate(CORNERS)),
-            _points(PATH, surface.path, range(len(surface.path.steps))),
+            *(_points(name, surface.corners, [place]) for place, name in enumerate(of.CORNERS)),
+            _points(of.PATH, surface.path, range(len(surface.path.steps))),
         ],
         ignore_index=True,
     )
     return {
         declared.name: rows.assign(task=task, seed=seed)[list(declared.names)]
-        for declared, rows in ((LOSS_SURFACES, losses), (SURFACE_POINTS, points))
+        for declared, rows in ((of.LOSS_SURFACES, losses), (of.SURFACE_POINTS, points))
     }
 
 

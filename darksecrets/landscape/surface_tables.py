@@ -5,7 +5,7 @@ from __future__ import annotations
 from darksecrets.landscape.tables import SPLITS
 from darksecrets.run import columns
 from darksecrets.run.columns import TASK, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Table, integer, interval, number, text
 
 CORNERS = PRETRAINED, FINETUNED, FROM_NORMAL = ("pretrained", "finetuned", columns.FROM_NORMAL)
 """Models that span a plane: states of `darksecrets.run.columns`."""
@@ -13,11 +13,10 @@ PATH = "path"
 PLANES = MODELS, RANDOM, LINE = ("models", "random", "line")
 
 _SEED = columns.SEED
-_SPLIT = Column(
+_SPLIT = text(
     "split",
-    "text",
-    "examples: a sample of `validation`, or of `train` "
-    "(`landscape.surface.examples` and `.training`)",
+    "examples: a sample of `validation`, or of `train` (`landscape.surface.examples` and "
+    "`.training`)",
     values=SPLITS,
 )
 
@@ -28,9 +27,8 @@ LOSS_SURFACES = Table(
     (
         TASK,
         _SEED,
-        Column(
+        text(
             "plane",
-            "text",
             f"`{MODELS}`: the plane of the three models of this seed, fine-tuned, pre-trained "
             "(with the classifier of the state `pretrained`) and randomly initialized before "
             f"fine-tuning; `{RANDOM}`: two random directions from the fine-tuned model, each row "
@@ -39,21 +37,19 @@ LOSS_SURFACES = Table(
             values=PLANES,
         ),
         _SPLIT,
-        Column("row", "integer", f"number of `y` on the grid, from 1; 1 for `{LINE}`", low=1),
-        Column("column", "integer", "number of `x` on the grid, from 1", low=1),
-        Column(
+        integer("row", f"number of `y` on the grid, from 1; 1 for `{LINE}`", low=1),
+        integer("column", "number of `x` on the grid, from 1", low=1),
+        number(
             "x",
-            "number",
             f"`{MODELS}`: share of the way from the fine-tuned to the pre-trained model; "
             f"`{RANDOM}`: times the first direction; `{LINE}`: share of the fine-tuned weights",
         ),
-        Column(
+        number(
             "y",
-            "number",
             f"`{MODELS}`: share of the way from the fine-tuned model to the one that was randomly "
             f"initialized before fine-tuning; `{RANDOM}`: times the second direction; `{LINE}`: 0",
         ),
-        Column("loss", "number", "mean loss of the examples: cross-entropy, or squared error"),
+        number("loss", "mean loss of the examples: cross-entropy, or squared error"),
         *interval("loss"),
     ),
     key=("task", "seed", "plane", "split", "row", "column"),
@@ -66,28 +62,25 @@ SURFACE_POINTS = Table(
     (
         TASK,
         _SEED,
-        Column(
+        text(
             "point",
-            "text",
             f"the model; `{PATH}`: the model after some steps of fine-tuning",
             values=(*CORNERS, PATH),
         ),
-        Column("step", "integer", f"steps of fine-tuning; only for `{PATH}`", low=0, optional=True),
+        integer("step", f"steps of fine-tuning; only for `{PATH}`", optional=True),
         _SPLIT,
-        Column("x", "number", f"place on the axis `x` of `{MODELS}`"),
-        Column("y", "number", f"place on the axis `y` of `{MODELS}`"),
-        Column(
+        number("x", f"place on the axis `x` of `{MODELS}`"),
+        number("y", f"place on the axis `y` of `{MODELS}`"),
+        number(
             "distance_x",
-            "number",
             "Euclidean distance of weights from the fine-tuned model, towards the pre-trained one",
         ),
-        Column("distance_y", "number", "the same at a right angle to it, in the plane"),
-        Column("beside", "number", "Euclidean distance of the model from the plane", low=0),
-        Column(
+        number("distance_y", "the same at a right angle to it, in the plane"),
+        number("beside", "Euclidean distance of the model from the plane", low=0),
+        number(
             "loss",
-            "number",
-            "mean loss of the model itself, not of its projection; on `validation`, for the models "
-            "that span the plane, that of their stored outputs",
+            "mean loss of the model itself, not of its projection; on `validation`, for the "
+            "models that span the plane, that of their stored outputs",
         ),
         *interval("loss"),
     ),

@@ -6,51 +6,38 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 import transformers
+from torch import Tensor
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.sweep import check_labels
+from darksecrets.arrays import Floats
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import batch_size_for, outputs
 from darksecrets.finetuning.snapshots import Snapshots
+from darksecrets.landscape import surface_tables as t
+from darksecrets.landscape import vectors as planes
 from darksecrets.landscape.finetuned import Finetuned
-from darksecrets.landscape.grids import along, around, between
-from darksecrets.landscape.projection import project, put_changed
 from darksecrets.landscape.resetting import read_stored, rounding_of
 from darksecrets.landscape.results import Logits, losses
 from darksecrets.landscape.settings import Surface as Settings
-from darksecrets.landscape.surface import Grid, Points, Surface
-from darksecrets.landscape.surface_tables import (
-    CORNERS,
-    FINETUNED,
-    FROM_NORMAL,
-    LINE,
-    MODELS,
-    PRETRAINED,
-    RANDOM,
-)
+from darksecrets.landscape.surface import Grid, Points, Surface, along, around, between
 from darksecrets.landscape.tables import SPLITS, VALIDATION
-from darksecrets.landscape.vectors import Floats, Vectors, frame_of, random_directions
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, fingerprint
+from darksecrets.run.files import fingerprint
 from darksecrets.run.progress import progress
-from darksecrets.run.resuming import finish, resuming
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-    from darksecrets.landscape.vectors import Frame
+from darksecrets.run.resuming import resuming, write_arrays
 
 DIRECTIONS = ("direction-1", "direction-2")
-SHARES = {PRETRAINED: (1.0, 0.0), FINETUNED: (0.0, 0.0), FROM_NORMAL: (0.0, 1.0)}
+SHARES = {t.PRETRAINED: (1.0, 0.0), t.FINETUNED: (0.0, 0.0), t.FROM_NORMAL: (0.0, 1.0)}
 """Places of the models that span a plane, on its axes."""
 
 Weights = dict[str, float]
@@ -81,31 +68,23 @@ class Model:
     predictions: Path
 
 
+@dataclass(frozen=True)
 class Losses:
     """Losses of points of a plane.
 
-    Args:
+    Attributes:
         model: A model whose weights may be changed.
         vectors: Vectors of its shape.
         splits: The examples, by name, in the order of `SPLITS`.
         task: Their task.
         fast: Whether points are computed in bfloat16.
-
-    Attributes:
-        vectors: The same.
     """
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        vectors: Vectors,
-        splits: Mapping[str, EncodedSplit],
-        task: Task,
-        *,
-        fast: bool = False,
-    ) -> None:
-        self.model, self.vectors, self.splits = model, vectors, splits
-        self.task, self.fast = task, fast
+    model: PreTrainedModel
+    vectors: planes.Vectors
+    splits: Mapping[str, EncodedSplit]
+    task: Task
+    fast: bool = False
 
     def at(self, weights: Weights, *, exact: bool = False) -> Floats:
         """[2, splits] mean losses and their standard errors at a point, in float32 if `exact`."""
@@ -178,7 +157,7 @@ def measure(
     """
     start = time.perf_counter()
     torch.set_num_threads(threads)
-    tokenizer = load_tokenizer(models[FINETUNED].folder)
+    tokenizer = load_tokenizer(models[t.FINETUNED].folder)
     splits = {
         name: of.examples(dataset, name, tokenizer, size)
         for name, size in zip(SPLITS, (settings.examples, settings.training), strict=True)
@@ -195,13 +174,15 @@ def measure(
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
     with resuming(output, identity, _ROWS) as folder:
-        vectors = Vectors(folder)
+        vectors = planes.Vectors(folder)
         model, steps = _load(models, of, vectors, snapshots)
         fast = identity["precision"] == "bfloat16"
         losses_at = Losses(model, vectors, splits, of.task, fast=fast)
         name = f"{of.task.name}, seed {of.seed}"
-        frame = frame_of(vectors, (PRETRAINED, FROM_NORMAL), FINETUNED, f"{name}: three models")
-        frame_of(vectors, DIRECTIONS, None, f"{name}: random directions")
+        frame = planes.frame_of(
+            vectors, (t.PRETRAINED, t.FROM_NORMAL), t.FINETUNED, f"{name}: three models"
+        )
+        planes.frame_of(vectors, DIRECTIONS, None, f"{name}: random directions")
         corners, rounding = _corners(losses_at, models, frame)
         grids, checked = _survey(losses_at, settings.grid, folder, corners)
         surface = Surface(grids, corners, _path(losses_at, frame, steps), checked)
@@ -215,51 +196,51 @@ def measure(
 
 
 def _load(
-    models: Mapping[str, Model], of: Finetuned, vectors: Vectors, snapshots: Path | None
+    models: Mapping[str, Model], of: Finetuned, vectors: planes.Vectors, snapshots: Path | None
 ) -> tuple[PreTrainedModel, Steps]:
     """Keep all models and directions as vectors, and the last of the models in memory."""
     steps: Steps = iter(())
-    for name in CORNERS:
+    for name in t.CORNERS:
         model, _ = load_classifier(models[name].folder, of.task, of.seed)
         vectors.keep(name, model)
-        if name == PRETRAINED and snapshots:
+        if name == t.PRETRAINED and snapshots:
             kept = Snapshots(snapshots)
-            kept.check(model, task=of.task.name, state=FINETUNED, seed=of.seed)
+            kept.check(model, task=of.task.name, state=t.FINETUNED, seed=of.seed)
             steps = kept.read()
-    random_directions(vectors, FINETUNED, DIRECTIONS, of.sample)
+    planes.random_directions(vectors, t.FINETUNED, DIRECTIONS, of.sample)
     return devices.place(model), steps
 
 
 def _corners(
-    losses_at: Losses, models: Mapping[str, Model], frame: Frame
+    losses_at: Losses, models: Mapping[str, Model], frame: planes.Frame
 ) -> tuple[Points, dict[str, float]]:
     """The models that span the plane, and how far their outputs are from those stored.
 
     On validation examples, their losses are those of the stored outputs.
     """
     found, rounding = [], {}
-    for name in CORNERS:
+    for name in t.CORNERS:
         losses_at.put({name: 1.0})
         of_splits = losses_at.outputs(exact=True)
         file, idx = models[name].predictions, losses_at.splits[VALIDATION].idx
         stored = read_stored(file, losses_at.task, idx)
         rounding[name] = rounding_of(of_splits[VALIDATION], stored, file)
         found.append(losses_at.of_outputs({**of_splits, VALIDATION: stored}))
-    shares = np.array([SHARES[name] for name in CORNERS])
+    shares = np.array([SHARES[name] for name in t.CORNERS])
     means, errors = np.stack(found, axis=-1)
-    nothing, count = np.zeros(len(CORNERS)), len(CORNERS)
+    nothing, count = np.zeros(len(t.CORNERS)), len(t.CORNERS)
     points = Points(
         *(np.full(count, -1), shares, frame.distances(shares), nothing), losses=means, errors=errors
     )
     return points, rounding
 
 
-def _path(losses_at: Losses, frame: Frame, steps: Steps) -> Points:
+def _path(losses_at: Losses, frame: planes.Frame, steps: Steps) -> Points:
     """The path of the training, with losses of its models."""
     found = []
     for step, changes in steps:
-        share, beside = project(losses_at.vectors, frame, changes)
-        put_changed(losses_at.vectors, losses_at.model, changes)
+        share, beside = planes.project(losses_at.vectors, frame, changes)
+        planes.put_changed(losses_at.vectors, losses_at.model, changes)
         found.append((step, share, beside, losses_at.of_outputs(losses_at.outputs())))
     shares = np.array([share for _, share, _, _ in found]).reshape(-1, 2)
     means, errors = (
@@ -290,7 +271,7 @@ def _survey(
                 if not file.is_file():
                     of_row = [weights_of(plane, each, place) for each in x]
                     found = [_at(losses_at, point, corners) for point in of_row]
-                    _keep(file, np.array(found))
+                    write_arrays({"losses": np.array(found)}, file)
                 rows.append(read_arrays(file, "losses")["losses"])
                 advance(len(x))
             means, errors = np.array(rows).transpose(2, 3, 0, 1)
@@ -302,21 +283,15 @@ def _survey(
 def _at(losses_at: Losses, weights: Weights, corners: Points) -> Floats:
     """[2, splits] losses at a point, with their standard errors; of a corner, its own."""
     used = {name: weight for name, weight in weights.items() if weight != 0}
-    for place, name in enumerate(CORNERS):
+    for place, name in enumerate(t.CORNERS):
         if used == {name: 1.0}:
             return np.stack([corners.losses[:, place], corners.errors[:, place]])
     return losses_at.at(weights)
 
 
-def _keep(file: Path, found: Floats) -> None:
-    with atomic(file) as temporary:
-        np.savez(temporary, losses=found)
-    finish(file)
-
-
 def _checked_corners(losses_at: Losses, corners: Points) -> Iterator[Floats]:
     """[splits, 2] losses of every corner as other points are computed, and its own."""
-    for place, name in enumerate(CORNERS):
+    for place, name in enumerate(t.CORNERS):
         exact = corners.losses[:, place]
         given = losses_at.at({name: 1.0})[0] if losses_at.fast else exact
         yield np.stack([given, exact], axis=-1)
@@ -336,14 +311,14 @@ def _checked_ends(losses_at: Losses, plane: str, grid: Grid) -> Iterator[Floats]
 def axes_of(points: int) -> dict[str, tuple[Floats, Floats]]:
     """Places of the columns and rows of every grid, given the points of an axis."""
     shares, radii = between(points), around(points, RADIUS)
-    planes = {MODELS: (shares, shares), RANDOM: (radii, radii)}
-    return {**planes, LINE: (along(points), np.zeros(1))}
+    planes = {t.MODELS: (shares, shares), t.RANDOM: (radii, radii)}
+    return {**planes, t.LINE: (along(points), np.zeros(1))}
 
 
 def weights_of(plane: str, x: float, y: float) -> Weights:
     """Weights of the vectors at a point of a plane."""
-    if plane == MODELS:
-        return {FINETUNED: float(1 - x - y), PRETRAINED: float(x), FROM_NORMAL: float(y)}
-    if plane == RANDOM:
-        return {FINETUNED: 1.0, **dict(zip(DIRECTIONS, (float(x), float(y)), strict=True))}
-    return {PRETRAINED: float(1 - x), FINETUNED: float(x)}
+    if plane == t.MODELS:
+        return {t.FINETUNED: float(1 - x - y), t.PRETRAINED: float(x), t.FROM_NORMAL: float(y)}
+    if plane == t.RANDOM:
+        return {t.FINETUNED: 1.0, **dict(zip(DIRECTIONS, (float(x), float(y)), strict=True))}
+    return {t.PRETRAINED: float(1 - x), t.FINETUNED: float(x)}

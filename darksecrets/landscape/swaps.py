@@ -7,19 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darksecrets.landscape.tables import (
-    ATTENTION,
-    DIRECTIONS,
-    EMBEDDINGS,
-    ENCODER,
-    FROM,
-    LAYER,
-    MLP,
-    MODEL,
-    RESET,
-    THIRD,
-    UP_TO,
-)
+from darksecrets.landscape import tables
 from darksecrets.models.mixing import END, START, Mix, Place, whole
 
 THIRDS = 3
@@ -46,7 +34,7 @@ class Swap:
 
     def mix(self, layers: int) -> Mix:
         """The model with these components exchanged; the classifier is always the fine-tuned."""
-        moved, kept = (START, END) if self.direction == RESET else (END, START)
+        moved, kept = (START, END) if self.direction == tables.RESET else (END, START)
         return tuple(
             tuple(moved if (number, part) in self.places else kept for part, kept in enumerate(of))
             for number, of in enumerate(whole(layers, kept))
@@ -57,22 +45,22 @@ def swaps(layers: int) -> list[Swap]:
     """All exchanges in both directions; thirds only of encoders with at least three layers."""
     return [
         Swap(direction, kind, first, last, tuple(_places(kind, first, last)))
-        for direction in DIRECTIONS
-        for kind, first, last in _ranges(layers, alone=direction == RESET)
+        for direction in tables.DIRECTIONS
+        for kind, first, last in _ranges(layers, alone=direction == tables.RESET)
     ]
 
 
 def _ranges(layers: int, *, alone: bool) -> Iterator[tuple[str, int, int]]:
     """Kinds with their first and last layer; `alone`: also attention, or MLP, of single layers."""
     every = range(1, layers + 1)
-    yield EMBEDDINGS, 0, 0
-    yield from ((UP_TO, 0, layer) for layer in every)
-    yield from ((FROM, layer, layers) for layer in every)
-    yield from ((LAYER, layer, layer) for layer in every)
+    yield tables.EMBEDDINGS, 0, 0
+    yield from ((tables.UP_TO, 0, layer) for layer in every)
+    yield from ((tables.FROM, layer, layers) for layer in every)
+    yield from ((tables.LAYER, layer, layer) for layer in every)
     if layers >= THIRDS:
         for third in np.array_split(np.array(every), THIRDS):
-            yield THIRD, int(third[0]), int(third[-1])
-    for kind in (ATTENTION, MLP):
+            yield tables.THIRD, int(third[0]), int(third[-1])
+    for kind in (tables.ATTENTION, tables.MLP):
         yield kind, 1, layers
         if alone and layers > 1:
             yield from ((kind, layer, layer) for layer in every)
@@ -81,13 +69,18 @@ def _ranges(layers: int, *, alone: bool) -> Iterator[tuple[str, int, int]]:
 def _places(kind: str, first: int, last: int) -> Iterator[Place]:
     if first == 0:
         yield 0, 0
-    parts = {ATTENTION: (0,), MLP: (1,)}.get(kind, (0, 1))
+    parts = {tables.ATTENTION: (0,), tables.MLP: (1,)}.get(kind, (0, 1))
     yield from ((layer, part) for layer in range(max(first, 1), last + 1) for part in parts)
 
 
 def interpolations(layers: int) -> list[tuple[str, int]]:
     """What is interpolated on its own: all, the encoder, the embeddings and every layer."""
-    return [(MODEL, 0), (ENCODER, 0), (EMBEDDINGS, 0), *((LAYER, n) for n in range(1, layers + 1))]
+    return [
+        (tables.MODEL, 0),
+        (tables.ENCODER, 0),
+        (tables.EMBEDDINGS, 0),
+        *((tables.LAYER, n) for n in range(1, layers + 1)),
+    ]
 
 
 def interpolated(part: str, layer: int, share: float, layers: int) -> Mix:
@@ -99,9 +92,9 @@ def interpolated(part: str, layer: int, share: float, layers: int) -> Mix:
         share: Of the fine-tuned weights.
         layers: Layers of the encoder.
     """
-    if part == MODEL:
+    if part == tables.MODEL:
         return whole(layers, share, share)
-    if part == ENCODER:
+    if part == tables.ENCODER:
         return whole(layers, share)
     fine_tuned = whole(layers, END)
     return (*fine_tuned[:layer], tuple(share for _ in fine_tuned[layer]), *fine_tuned[layer + 1 :])

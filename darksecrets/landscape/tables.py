@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.ablation.tables import LAYER_ABLATION
 from darksecrets.data.tables import METRIC
 from darksecrets.run import columns
 from darksecrets.run.columns import HEAD, P_VALUE, Q_VALUE, STATE, TASK, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Table, integer, interval, like, number, share, text
 
 STATES = ("finetuned", columns.FROM_NORMAL)
 """States of models whose weights can be reset to those that fine-tuning began with."""
@@ -33,43 +31,40 @@ CHANGES = MAPS, WEIGHTS = ("maps", "weights")
 COSTS = (LOSS, "score", "flips")
 SCOPES = HEADS, LAYERS = ("heads", "layers")
 
-_STATE = replace(STATE, values=STATES)
+_STATE = like(STATE, values=STATES)
 _OF_MODEL = (TASK, _STATE, columns.SEED)
 
-_DIRECTION = Column(
+_DIRECTION = text(
     "direction",
-    "text",
     f"`{RESET}`: parts of the fine-tuned model are reset to the weights that fine-tuning began "
     f"with; `{TRANSFERRED}`: parts of the encoder that it began with get fine-tuned weights. "
     "Classifier and pooler are always the fine-tuned ones",
     values=DIRECTIONS,
 )
 _WHAT = (
-    Column(
+    text(
         "kind",
-        "text",
         f"what is exchanged: `{EMBEDDINGS}`; `{UP_TO}`: these and layers 1 to `last_layer`; "
         f"`{FROM}`: layers `first_layer` to the last; `{LAYER}`: one layer; `{THIRD}` of the "
         f"layers; `{ATTENTION}` or `{MLP}` of these layers",
         values=KINDS,
     ),
-    Column("first_layer", "integer", "first layer of it, from 1; 0: the embeddings", low=0),
-    Column("last_layer", "integer", "last layer of it", low=0),
+    integer("first_layer", "first layer of it, from 1; 0: the embeddings"),
+    integer("last_layer", "last layer of it"),
 )
 _BY_NAME = {column.name: column for column in LAYER_ABLATION.columns}
 _EFFECT = (
-    replace(
+    like(
         _BY_NAME["baseline"],
-        meaning=f"score of the model as it is: the fine-tuned one, or with `{TRANSFERRED}` the "
-        "encoder that fine-tuning began with, with the fine-tuned classifier",
+        f"score of the model as it is: the fine-tuned one, or with `{TRANSFERRED}` the encoder "
+        "that fine-tuning began with, with the fine-tuned classifier",
     ),
-    replace(_BY_NAME["score"], meaning="score with the weights put in"),
+    like(_BY_NAME["score"], "score with the weights put in"),
     *(_BY_NAME[name] for name in ("delta", "ci_low", "ci_high", "p_value")),
-    replace(Q_VALUE, meaning="false discovery rate over the rows of the kind and direction"),
+    like(Q_VALUE, "false discovery rate over the rows of the kind and direction"),
 )
-_FLIPS = Column(
+_FLIPS = number(
     "flips",
-    "number",
     "share of the examples whose prediction changes; empty for a regression",
     "%",
     low=0,
@@ -77,12 +72,11 @@ _FLIPS = Column(
     optional=True,
 )
 _LOSS = (
-    Column("loss_delta", "number", "what it adds to the mean loss of the validation examples"),
+    number("loss_delta", "what it adds to the mean loss of the validation examples"),
     *interval("loss_delta", "loss"),
 )
-_CHANGE = Column(
+_CHANGE = number(
     "weight_change",
-    "number",
     "how far fine-tuning has moved these weights: ‖difference‖ / ‖those that it began with‖",
     low=0,
 )
@@ -107,7 +101,7 @@ RESET_HEADS = Table(
         HEAD,
         METRIC,
         *_EFFECT[:-1],
-        replace(Q_VALUE, meaning="false discovery rate over the heads of the model"),
+        like(Q_VALUE, "false discovery rate over the heads of the model"),
         _FLIPS,
         *_LOSS,
         _CHANGE,
@@ -117,7 +111,7 @@ RESET_HEADS = Table(
     may_be_empty=True,
 )
 
-_SEEDS = Column("seeds", "integer", "fine-tuning seeds", low=1)
+_SEEDS = integer("seeds", "fine-tuning seeds", low=1)
 _OVER = "over seeds and examples; with one seed, over examples"
 
 RESET_MEANS = Table(
@@ -130,14 +124,14 @@ RESET_MEANS = Table(
         *_WHAT,
         METRIC,
         _SEEDS,
-        replace(_EFFECT[0], meaning="mean `baseline` of the seeds"),
-        replace(_EFFECT[1], meaning="mean `score` of the seeds"),
-        replace(_BY_NAME["delta"], meaning="mean `delta` of the seeds"),
+        like(_EFFECT[0], "mean `baseline` of the seeds"),
+        like(_EFFECT[1], "mean `score` of the seeds"),
+        like(_BY_NAME["delta"], "mean `delta` of the seeds"),
         *interval("delta", unit="× 100"),
-        replace(P_VALUE, meaning=f"test of a mean effect of 0, {_OVER}"),
+        like(P_VALUE, f"test of a mean effect of 0, {_OVER}"),
         _EFFECT[-1],
-        replace(_FLIPS, meaning="mean `flips` of the seeds; empty for a regression"),
-        replace(_LOSS[0], meaning="mean `loss_delta` of the seeds"),
+        like(_FLIPS, "mean `flips` of the seeds; empty for a regression"),
+        like(_LOSS[0], "mean `loss_delta` of the seeds"),
         *_LOSS[1:],
     ),
     key=(*names(TASK, _STATE, _DIRECTION, *_WHAT), "metric"),
@@ -150,29 +144,26 @@ INTERPOLATION = Table(
     (
         TASK,
         _STATE,
-        Column(
+        text(
             "part",
-            "text",
             f"what is interpolated: `{MODEL}`, with its classifier, `{ENCODER}`, `{EMBEDDINGS}`, "
             f"or one `{LAYER}`",
             values=CURVES,
         ),
-        replace(columns.LAYER, optional=True, meaning="the layer, from 1; empty for other parts"),
-        Column("alpha", "number", "share of the fine-tuned weights", low=0, high=1),
-        Column(
+        like(columns.LAYER, "the layer, from 1; empty for other parts", optional=True),
+        share("alpha", "share of the fine-tuned weights"),
+        text(
             "split",
-            "text",
             "examples: those scored of `validation`, or `landscape.training` of `train`",
             values=SPLITS,
         ),
-        Column("quantity", "text", f"`{LOSS}`, or a metric, × 100", values=(LOSS, *METRIC.values)),
+        text("quantity", f"`{LOSS}`, or a metric, × 100", values=(LOSS, *METRIC.values)),
         _SEEDS,
-        Column("value", "number", "mean over the seeds"),
-        Column("difference", "number", "`value` − that of the fine-tuned models, at α = 1"),
+        number("value", "mean over the seeds"),
+        number("difference", "`value` − that of the fine-tuned models, at α = 1"),
         *interval("difference"),
-        Column(
+        number(
             "spread",
-            "number",
             "standard deviation of `value` over seeds; empty for one",
             low=0,
             optional=True,
@@ -181,9 +172,8 @@ INTERPOLATION = Table(
     key=("task", "state", "part", "layer", "alpha", "split", "quantity"),
 )
 
-_RHO = Column(
+_RHO = number(
     "spearman",
-    "number",
     "Spearman's rank correlation over heads, or layers, mean over seeds; empty if one side is "
     "equal for all",
     low=-1,
@@ -198,45 +188,41 @@ CHANGE_AND_COST = Table(
     (
         TASK,
         _STATE,
-        Column("scope", "text", "what is reset to pre-trained weights, one by one", values=SCOPES),
-        Column(
+        text("scope", "what is reset to pre-trained weights, one by one", values=SCOPES),
+        text(
             "change",
-            "text",
             f"`{MAPS}`: 1 − cosine of the maps before and after fine-tuning (`cosine.csv`), of a "
             f"layer the mean over its heads; `{WEIGHTS}`: `weight_change`",
             values=CHANGES,
         ),
-        Column(
+        text(
             "cost",
-            "text",
             "what resetting adds to the validation `loss`, or takes from the `score` (the task's "
             "first metric), or the share of predictions that it `flips`",
             values=COSTS,
         ),
         _SEEDS,
-        Column("units", "integer", "heads, or layers", low=1),
+        integer("units", "heads, or layers", low=1),
         _RHO,
         *interval("spearman", bounds=(-1, 1), optional=True),
-        replace(
+        like(
             P_VALUE,
-            meaning="two-sided permutation test of no rank correlation, the heads (or layers) of "
-            "all seeds permuted alike",
+            "two-sided permutation test of no rank correlation, the heads (or layers) of all "
+            "seeds permuted alike",
             optional=True,
         ),
-        replace(
-            Q_VALUE, meaning="its false discovery rate over the rows of the task", optional=True
-        ),
-        replace(
+        like(Q_VALUE, "its false discovery rate over the rows of the task", optional=True),
+        like(
             P_VALUE,
+            "the same, heads permuted within their layers: beyond what layers explain; empty for "
+            "layers",
             name="p_within_layers",
-            meaning="the same, heads permuted within their layers: beyond what layers explain; "
-            "empty for layers",
             optional=True,
         ),
-        replace(
+        like(
             Q_VALUE,
+            "its false discovery rate over the rows of the task",
             name="q_within_layers",
-            meaning="its false discovery rate over the rows of the task",
             optional=True,
         ),
     ),
@@ -253,20 +239,18 @@ SWAPS = Table(
 SCALES = PLAIN, FILTER = ("plain", "filter")
 MEASURES = SHARPNESS, RISE, TRACE, TOP = ("sharpness", "rise", "trace", "top_eigenvalue")
 
-_SPLIT = Column("split", "text", "the examples are from this split", values=SPLITS)
-_SCALE = Column(
+_SPLIT = text("split", "the examples are from this split", values=SPLITS)
+_SCALE = text(
     "scale",
-    "text",
-    f"`{PLAIN}`: steps are those of the weights, as they are; `{FILTER}`: steps are as long as the "
-    "filters (rows of a matrix, embeddings of a token) that they move, biases and layer norms "
-    "stay: only these can be compared between models",
+    f"`{PLAIN}`: steps are those of the weights, as they are; `{FILTER}`: steps are as long as "
+    "the filters (rows of a matrix, embeddings of a token) that they move, biases and layer "
+    "norms stay: only these can be compared between models",
     values=SCALES,
 )
-_MEASURE = Column(
+_MEASURE = text(
     "measure",
-    "text",
-    f"`{SHARPNESS}` (Keskar et al. 2017, 2.1, found by gradients: at least): (greatest loss nearby "
-    f"− loss) / (1 + loss), in %; `{RISE}`: mean rise of the loss in random directions, at "
+    f"`{SHARPNESS}` (Keskar et al. 2017, 2.1, found by gradients: at least): (greatest loss "
+    f"nearby − loss) / (1 + loss), in %; `{RISE}`: mean rise of the loss in random directions, at "
     f"a quarter of the lengths of filters, both ways; `{TRACE}` of the Hessian (Hutchinson 1990); "
     f"its `{TOP}`, with its sign (Lanczos 1950)",
     values=MEASURES,
@@ -281,32 +265,27 @@ FLATNESS = Table(
         _SPLIT,
         _SCALE,
         _MEASURE,
-        Column("value", "number", "the number; of plain scale, in units of weights"),
+        number("value", "the number; of plain scale, in units of weights"),
         *interval("value", optional=True),
-        Column(
+        number(
             "error",
-            "number",
             "standard error over random vectors; of an eigenvalue, the residual: the Hessian has "
             "an eigenvalue that near; empty for a sharpness, which is a lower bound",
             low=0,
             optional=True,
         ),
-        Column(
-            "steps",
-            "integer",
-            "random vectors, Lanczos vectors, or gradients from each start, at most",
-            low=1,
+        integer(
+            "steps", "random vectors, Lanczos vectors, or gradients from each start, at most", low=1
         ),
-        Column("examples", "integer", "examples of the split", low=1),
-        Column("parameters", "integer", "weights of the encoder", low=1),
-        Column("loss", "number", "mean loss of the examples", low=0),
-        Column(
+        integer("examples", "examples of the split", low=1),
+        integer("parameters", "weights of the encoder", low=1),
+        number("loss", "mean loss of the examples", low=0),
+        number(
             "constant_loss",
-            "number",
             "the least that a model reaches which gives one output for all of them",
             low=0,
         ),
-        Column("gradient", "number", "length of the gradient; 0 at an optimum", low=0),
+        number("gradient", "length of the gradient; 0 at an optimum", low=0),
     ),
     key=names(*_OF_MODEL, _SPLIT, _SCALE, _MEASURE),
 )
@@ -316,17 +295,17 @@ FLATNESS_MEANS = Table(
     "`flatness.csv` over fine-tuning seeds, and the difference of both states.",
     (
         TASK,
-        replace(
+        like(
             _STATE,
-            meaning=f"how the model was made; `{DIFFERENCE}`: that of `{columns.FROM_NORMAL}` less "
-            "that of `finetuned`, of the same seed",
+            f"how the model was made; `{DIFFERENCE}`: that of `{columns.FROM_NORMAL}` less that "
+            "of `finetuned`, of the same seed",
             values=(*STATES, DIFFERENCE),
         ),
         _SPLIT,
         _SCALE,
         _MEASURE,
         _SEEDS,
-        Column("value", "number", "mean over the seeds"),
+        number("value", "mean over the seeds"),
         *interval("value", optional=True),
     ),
     key=names(TASK, _STATE, _SPLIT, _SCALE, _MEASURE),

@@ -12,21 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.landscape.followed import STATISTICS, Floats, Followed, require_alike
-from darksecrets.landscape.trajectory_tables import (
-    EARLIER,
-    HALFWAY_ORDER,
-    HEAD_HALFWAY,
-    HEAD_TRAJECTORIES,
-    LATER,
-    LAYER_HALFWAY,
-    NO_ORDER,
-    TABLES,
-    pattern_column,
-)
+from darksecrets.arrays import Flags, Floats, Integers, Values
+from darksecrets.landscape import trajectory_tables as t
+from darksecrets.landscape.followed import STATISTICS, Followed, require_alike
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.run.tables import identify
 from darksecrets.stats import LEVEL
@@ -61,27 +51,22 @@ def compare(models: Models, seed: int) -> dict[str, pd.DataFrame]:
     Raises:
         InputError: Seeds were followed at different steps or on different examples.
     """
-    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in TABLES}
+    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in t.TABLES}
     for (task, state), results in models.items():
         require_alike(results, f"{task}/{state}")
         ways = {number: Way.of(result, seed) for number, result in results.items()}
         for number, result in results.items():
             model = (task, f"{state}/seed-{number}")
-            rows = {
-                HEAD_TRAJECTORIES: head_trajectories(result, seed),
-                HEAD_HALFWAY: head_halfway(ways[number]),
-            }
-            for table, part in rows.items():
-                parts[table.name].append(identify(part, *model))
-        layers = [way.of_layers() for way in ways.values()]
-        for table, part in (
-            (LAYER_HALFWAY, layer_halfway(layers)),
-            (HALFWAY_ORDER, halfway_order(layers, seed)),
-        ):
-            parts[table.name].append(part.assign(task=task, state=state))
+            parts[t.HEAD_TRAJECTORIES.name].append(
+                identify(head_trajectories(result, ways[number], seed), *model)
+            )
+            parts[t.HEAD_HALFWAY.name].append(identify(head_halfway(ways[number]), *model))
+        layers, about = [way.of_layers() for way in ways.values()], {"task": task, "state": state}
+        parts[t.LAYER_HALFWAY.name].append(layer_halfway(layers).assign(**about))
+        parts[t.HALFWAY_ORDER.name].append(halfway_order(layers, seed).assign(**about))
     found = {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()}
-    found[HALFWAY_ORDER.name] = with_verdicts(found[HALFWAY_ORDER.name])
-    return {table.name: found[table.name][list(table.names)] for table in TABLES}
+    found[t.HALFWAY_ORDER.name] = with_verdicts(found[t.HALFWAY_ORDER.name])
+    return {table.name: found[table.name][list(table.names)] for table in t.TABLES}
 
 
 def with_verdicts(order: pd.DataFrame) -> pd.DataFrame:
@@ -94,7 +79,7 @@ def with_verdicts(order: pd.DataFrame) -> pd.DataFrame:
     highs = order[["spearman_high", "ci_high"]].to_numpy(float)
     found = (q <= LEVEL).to_numpy()
     cases = [found & (lows > 0).all(axis=1), found & (highs < 0).all(axis=1)]
-    return order.assign(q_value=q, verdict=np.select(cases, [LATER, EARLIER], NO_ORDER))
+    return order.assign(q_value=q, verdict=np.select(cases, [t.LATER, t.EARLIER], t.NO_ORDER))
 
 
 @dataclass(frozen=True)
@@ -111,7 +96,7 @@ class Way:
         examples: Number of examples.
     """
 
-    steps: npt.NDArray[np.int64]
+    steps: Integers
     sums: Floats
     drawn: Floats
     first: Floats
@@ -141,8 +126,7 @@ class Way:
     @property
     def change(self) -> Floats:
         """[...] ‖last − first‖ / ‖first‖."""
-        found: Floats = np.sqrt(self.sums[-1] / self.first)
-        return found
+        return np.sqrt(self.sums[-1] / self.first)
 
     @property
     def progress(self) -> Floats:
@@ -173,8 +157,7 @@ class Way:
 
     @property
     def _shares(self) -> Floats:
-        shares: Floats = self.steps / self.steps[-1]
-        return shares
+        return self.steps / self.steps[-1]
 
 
 def halfway(along: Floats, shares: Floats) -> Floats:
@@ -196,18 +179,17 @@ def halfway(along: Floats, shares: Floats) -> Floats:
     return np.where(along[-1] > 0, found, np.nan)
 
 
-def head_trajectories(result: Followed, seed: int) -> pd.DataFrame:
+def head_trajectories(result: Followed, way: Way, seed: int) -> pd.DataFrame:
     """Rows of `HEAD_TRAJECTORIES` of one model, without what identifies it."""
-    examples, way = len(result.idx), Way.of(result, seed)
     snapshots, layers, heads = np.indices((len(result.steps), *result.first.shape[1:]))
-    columns: dict[str, npt.NDArray[np.generic]] = {
+    columns: dict[str, Values] = {
         "step": result.steps[snapshots],
         "layer": layers + 1,
         "head": heads + 1,
         "training": _PERCENT * result.shares[snapshots],
         "progress": way.progress,
         "same_pattern": _share(result.patterns == result.patterns[:1]),
-        "examples": np.full(snapshots.shape, examples),
+        "examples": np.full(snapshots.shape, way.examples),
     }
     for name, short, values in (
         ("cosine_to_start", "start", result.to_start),
@@ -219,7 +201,7 @@ def head_trajectories(result: Followed, seed: int) -> pd.DataFrame:
         name: result.values[:, number].mean(axis=1) for number, name in enumerate(STATISTICS)
     }
     columns |= {
-        pattern_column(name): _share(result.patterns == number)
+        t.pattern_column(name): _share(result.patterns == number)
         for number, name in enumerate(PATTERNS)
     }
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
@@ -296,8 +278,7 @@ def _difference(profiles: Floats) -> Floats:
     """[...] mean of the upper half of the layers minus that of the lower, a middle one left out."""
     half = profiles.shape[-1] // 2
     upper, lower = profiles[..., -half:], profiles[..., :half]
-    difference: Floats = upper.mean(axis=-1) - lower.mean(axis=-1)
-    return difference
+    return upper.mean(axis=-1) - lower.mean(axis=-1)
 
 
 def _intervals(values: Floats, seed: int) -> Floats:
@@ -313,13 +294,12 @@ def _known(values: Floats, change: Floats) -> Floats:
     return np.where(change >= LEAST, values, np.nan)
 
 
-def _share(flags: npt.NDArray[np.bool_]) -> Floats:
+def _share(flags: Flags) -> Floats:
     """[snapshots, layers, heads] per cent of the examples."""
-    share: Floats = _PERCENT * flags.mean(axis=1)
-    return share
+    return _PERCENT * flags.mean(axis=1)
 
 
-def _snapshots_around(shares: Floats, steps: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _snapshots_around(shares: Floats, steps: Integers) -> tuple[Floats, Floats]:
     """Steps of the snapshots before places in the training, and from there on; NaN stays."""
     place = np.nan_to_num(shares) * steps[-1]
     by = np.clip(np.searchsorted(steps, place - 1e-9), 1, len(steps) - 1)

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from torch import Tensor
+from transformers import PreTrainedModel
 
+from darksecrets.arrays import Floats
 from darksecrets.landscape.directions import filter_normalised
+from darksecrets.landscape.surface_tables import CORNERS, FINETUNED, PRETRAINED
 from darksecrets.run.errors import InputError
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import PreTrainedModel
-
-Floats = npt.NDArray[np.float64]
 
 _LEAST = 1e-6
 """Sine of the angle between two directions, below which they count as parallel."""
@@ -48,7 +44,7 @@ class Vectors:
         Raises:
             InputError: It has other parameters than the models before.
         """
-        found = _shapes(model)
+        found = {name: tuple(each.shape) for name, each in model.named_parameters()}
         if not self.shapes:
             self.shapes = found
             sizes = [int(np.prod(shape)) for shape in found.values()]
@@ -135,8 +131,7 @@ class Frame:
 
     def distances(self, shares: Floats) -> Floats:
         """[..., 2] right-angled coordinates of points given by shares of the directions."""
-        found: Floats = shares @ self.places
-        return found
+        return shares @ self.places
 
     def shares(self, products: Floats) -> Floats:
         """[2] shares of the directions in the projection of a vector.
@@ -144,8 +139,7 @@ class Frame:
         Args:
             products: [2] inner products of the vector with both directions.
         """
-        found: Floats = np.linalg.solve(self.products, products).astype(np.float64)
-        return found
+        return np.linalg.solve(self.products, products).astype(np.float64)
 
 
 def frame_of(vectors: Vectors, ends: Sequence[str], origin: str | None, what: str) -> Frame:
@@ -173,5 +167,37 @@ def random_directions(vectors: Vectors, origin: str, names: Sequence[str], seed:
         vectors.write(name, drawn)
 
 
-def _shapes(model: PreTrainedModel) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+def project(vectors: Vectors, frame: Frame, changes: Mapping[str, Tensor]) -> tuple[Floats, float]:
+    """Project a model into the plane of the pre-trained and both fine-tuned models.
+
+    Args:
+        vectors: The three models.
+        frame: Their frame, seen from the fine-tuned model.
+        changes: What a training has added to the pre-trained model, by parameter; parameters that
+            have not moved may be left out.
+
+    Returns:
+        [2] its place, shares of the ways from the fine-tuned model to the two others, and its
+        distance from the plane.
+    """
+    products, square = np.zeros(2), 0.0
+    for name in vectors.shapes:
+        origin, *ends = (
+            vectors.read(each, name).double().flatten()
+            for each in (FINETUNED, *(corner for corner in CORNERS if corner != FINETUNED))
+        )
+        directions = torch.stack([end - origin for end in ends])
+        moved = directions[0] + changes[name].double().flatten() if name in changes else None
+        vector = directions[0] if moved is None else moved
+        products += (directions @ vector).numpy()
+        square += float(vector @ vector)
+    shares = frame.shares(products)
+    return shares, max(0.0, square - float(shares @ products)) ** 0.5
+
+
+def put_changed(vectors: Vectors, model: PreTrainedModel, changes: Mapping[str, Tensor]) -> None:
+    """Give a model the pre-trained weights plus what a training has added to them."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            start = vectors.read(PRETRAINED, name)
+            parameter.copy_(start + changes[name].float() if name in changes else start)

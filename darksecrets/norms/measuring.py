@@ -6,25 +6,76 @@ their sizes: for each example, sums over the tokens of each kind.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 import torch
+from transformers import PreTrainedModel
 
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.attention.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.attention.extraction import batches_for, batches_of, encode_longest_first, pad
-from darksecrets.models.hooks import Observation, observe, require_projections
+from darksecrets.attention.punctuation import punctuation
+from darksecrets.models.hooks import observe, require_projections
 from darksecrets.models.reading import Reading
-from darksecrets.norms.kinds import Flags, kinds_of
+from darksecrets.norms.tables import KINDS
 from darksecrets.run.progress import progress
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
-Floats = npt.NDArray[np.float64]
+def kinds_of(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list[Flags]:
+    """Which kinds every token is of.
+
+    Punctuation is a token of punctuation characters (Unicode's category P). A word piece is
+    frequent if it occurs more often in all examples than the piece of the median word token does,
+    so frequent tokens are at most half of the word tokens.
+
+    Args:
+        table: A row per example, see `attention.extraction.encode_longest_first`.
+        examples: The same examples: ``idx`` and their sentences.
+
+    Returns:
+        For every row, [L, kinds] in the order of `KINDS`.
+    """
+    rows = table.to_dict("records")
+    plain = [
+        ~(np.asarray(row["special"], dtype=bool) | flags)
+        for row, flags in zip(rows, punctuation(table, examples), strict=True)
+    ]
+    frequent = _frequent(rows, plain)
+    return [_flags(row, words, frequent) for row, words in zip(rows, plain, strict=True)]
+
+
+def _pieces(row: Mapping[Any, Any]) -> list[str]:
+    return [piece.lower() for piece in row["tokens"]]
+
+
+def _frequent(rows: Sequence[Mapping[Any, Any]], plain: Sequence[Flags]) -> set[str]:
+    """Word pieces that occur more often than that of the median word token."""
+
+    def words() -> Iterator[str]:
+        for row, flags in zip(rows, plain, strict=True):
+            yield from (
+                piece for piece, is_word in zip(_pieces(row), flags, strict=True) if is_word
+            )
+
+    counts = Counter(words())
+    middle = np.median([counts[piece] for piece in words()]) if counts else 0
+    return {piece for piece, count in counts.items() if count > middle}
+
+
+def _flags(row: Mapping[Any, Any], words: Flags, frequent: set[str]) -> Flags:
+    special = np.asarray(row["special"], dtype=bool)
+    first = special & (np.arange(len(special)) == 0)
+    often = words & np.array([piece in frequent for piece in _pieces(row)])
+    separator, marks = special & ~first, ~special & ~words
+    kinds = (first, separator, special, marks, often, words & ~often)
+    assert len(kinds) == len(KINDS)
+    return np.stack(kinds, axis=-1)
+
 
 DRAWS = 10
 """Random assignments of the lengths to the tokens of an example."""
@@ -50,8 +101,8 @@ class Measured:
             logarithms of weight, relative to uniform attention, and of length.
     """
 
-    idx: npt.NDArray[np.int64]
-    tokens: npt.NDArray[np.int64]
+    idx: Integers
+    tokens: Integers
     uniform: Floats
     weight: Floats
     norm: Floats
@@ -59,21 +110,6 @@ class Measured:
     length: Floats
     summed: Floats
     moments: Floats
-
-
-@dataclass(frozen=True)
-class Layer:
-    """What one layer does with a batch, padding included.
-
-    Attributes:
-        maps: [example, head, query, key] weights; 0 for keys at padding.
-        reach: [example or 1, 1, query, key] whether a query may attend to a key.
-        vectors: [example, token, head, hidden] f(x).
-    """
-
-    maps: torch.Tensor
-    reach: torch.Tensor
-    vectors: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -151,29 +187,34 @@ def _of_batch(
         observe(model, maps=True, reach=True, values=True, projections=True) as seen,
     ):
         model(**{name: ids.to(device) for name, ids in inputs.items()})
-        layers = [_of_layer(layer, tokens) for layer in _layers(seen)]
+        layers = []
+        for number, maps in seen.maps.items():
+            vectors = transformed(seen.values[number], seen.projections[number].weight)
+            layers.append(_of_layer(maps, seen.reach[number], vectors, tokens))
     return {
         name: torch.stack([layer[name] for layer in layers], dim=2).double().cpu().numpy()
         for name in layers[0]
     }
 
 
-def _layers(seen: Observation) -> Iterator[Layer]:
-    """The layers of an observed pass, one after the other."""
-    for number, maps in seen.maps.items():
-        vectors = transformed(seen.values[number], seen.projections[number].weight)
-        yield Layer(maps, seen.reach[number], vectors)
+def _of_layer(
+    maps: torch.Tensor, reach: torch.Tensor, vectors: torch.Tensor, tokens: Tokens
+) -> dict[str, torch.Tensor]:
+    """Fields of `Measured` for one layer: [example, kind, head or 1], of ``moments`` [..., 6].
 
-
-def _of_layer(layer: Layer, tokens: Tokens) -> dict[str, torch.Tensor]:
-    """Fields of `Measured` for one layer: [example, kind, head or 1], of ``moments`` [..., 6]."""
+    Args:
+        maps: [example, head, query, key] weights; 0 for keys at padding.
+        reach: [example or 1, 1, query, key] whether a query may attend to a key.
+        vectors: [example, token, head, hidden] f(x).
+        tokens: The tokens of the batch, padded.
+    """
     real, kinds = tokens.real, tokens.kinds
     queries = real[:, None, :, None]
-    received = (layer.maps * queries).sum(dim=2)  # [example, head, key]
-    size = lengths(layer.vectors)
-    reached = layer.reach * queries * real[:, None, None]
+    received = (maps * queries).sum(dim=2)  # [example, head, key]
+    size = lengths(vectors)
+    reached = reach * queries * real[:, None, None]
     chance = (reached / reached.sum(dim=-1, keepdim=True).clamp(min=1)).sum(dim=2)
-    together = (lengths_of_sums(layer.maps, products(layer.vectors)) * real[:, :, None]).sum(dim=1)
+    together = (lengths_of_sums(maps, products(vectors)) * real[:, :, None]).sum(dim=1)
     shuffled = torch.stack(
         [_shares(received * _reordered(size, order), kinds) for order in tokens.orders]
     )

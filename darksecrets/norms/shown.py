@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from darksecrets.norms.tables import FREQUENT, NORM_STATISTICS, OTHER, SPECIAL
 from darksecrets.run.columns import FIRST, SEPARATOR
 from darksecrets.run.shown import Phrase, Shown
@@ -16,26 +18,18 @@ _WORDS = {
 }
 _FEW = (SPECIAL, FREQUENT, OTHER)
 
+
+def _of_kinds(value: str, name: str, **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
+    """A column of the heads, for every kind of token."""
+    about = {"kind": "kind", "words": _WORDS, "summaries": ("norm_levels",), **more}
+    return Shown(NORM_STATISTICS, value, f"{name}: {{kind}}", _GROUP, **about)
+
+
 SHOWN = (
-    Shown(
-        NORM_STATISTICS,
-        "norm",
-        "Share of norm: {kind}",
-        _GROUP,
-        kind="kind",
-        words=_WORDS,
-        over="over_control",
-        summaries=("norm_levels",),
-        on_card=False,
-    ),
-    Shown(
-        NORM_STATISTICS,
+    _of_kinds("norm", "Share of norm", over="over_control", on_card=False),
+    _of_kinds(
         "kept",
-        "Norm / weight: {kind}",
-        _GROUP,
-        kind="kind",
-        words=_WORDS,
-        summaries=("norm_levels",),
+        "Norm / weight",
         on_card=(SPECIAL, OTHER),
         phrases=(
             Phrase(
@@ -46,27 +40,11 @@ SHOWN = (
             ),
         ),
     ),
-    Shown(
-        NORM_STATISTICS,
-        "length",
-        "Length of f(x): {kind}",
-        _GROUP,
-        kind="kind",
+    _of_kinds("length", "Length of f(x)", where={"kind": _FEW}, on_card=False),
+    _of_kinds(
+        *("correlation", "Correlation of weight and length"),
         where={"kind": _FEW},
-        words=_WORDS,
-        summaries=("norm_levels",),
-        on_card=False,
-    ),
-    Shown(
-        NORM_STATISTICS,
-        "correlation",
-        "Correlation of weight and length: {kind}",
-        _GROUP,
-        kind="kind",
-        where={"kind": _FEW},
-        words=_WORDS,
         palette="effect",
-        summaries=("norm_levels",),
         on_card=False,
     ),
 )

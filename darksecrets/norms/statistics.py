@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.norms.measuring import Measured
 from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
 from darksecrets.run.tables import Table
@@ -16,8 +16,6 @@ from darksecrets.stats.correlation import from_moments
 from darksecrets.stats.crossed import of_new_models
 from darksecrets.stats.paired import FEWEST, mean_of_known
 from darksecrets.stats.resampling import interval_of_known, resampled_means, widened
-
-Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
@@ -94,7 +92,8 @@ def tables(
     found = {}
     for name, measured in models.items():
         mean, drawn = means(measured), drawn_means(measured, seed)
-        of_heads = {key: _of_layers(values, mean.weight) for key, values in of_layers.items()}
+        shape = mean.weight.shape  # every head has the value of its layer
+        of_heads = {key: np.broadcast_to(of[:, :-1, None], shape) for key, of in of_layers.items()}
         heads = _table(mean, drawn, of_heads, measured, NORM_STATISTICS)
         moved = of_other_heads(mean, seed)
         mean, drawn = mean.over_heads(), drawn.over_heads()
@@ -141,12 +140,8 @@ def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
     kinds, layers, _ = mean.weight.shape
     moved = {name: np.zeros((RESAMPLES, kinds, layers + 1)) for name in names}
     for kind, place in np.ndindex(kinds, layers + 1):
-        own = slice(None) if place == layers else place
-
-        def of(values: Floats, kind: int = kind, own: slice | int = own) -> Floats:
-            return values[kind, own].ravel()
-
-        for name, effects in zip(names, _effects(mean, of), strict=True):
+        own = kind, slice(None) if place == layers else place
+        for name, effects in zip(names, _effects(mean, own), strict=True):
             known = effects[~np.isnan(effects)]
             if known.size:
                 rng = np.random.default_rng([seed, place])
@@ -154,31 +149,22 @@ def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
     return moved
 
 
-def _effects(mean: Means, of: Callable[[Floats], Floats]) -> tuple[Floats, ...]:
+def _effects(mean: Means, own: tuple[int, slice | int]) -> tuple[Floats, ...]:
     """[heads] what each head adds to the estimates of its layer; for `kept`, to first order."""
-    weight, norm = of(mean.weight), of(mean.norm)
+    weight, norm = mean.weight[own].ravel(), mean.norm[own].ravel()
     total = weight.mean()
     with np.errstate(invalid="ignore", divide="ignore"):
         kept = (norm - weight * norm.mean() / total) / total
     kept = np.where(np.isfinite(kept), kept, np.nan)
-    return of(mean.over_control), of(mean.length), kept, of(mean.correlation)
+    over, length, correlation = mean.over_control, mean.length, mean.correlation
+    return over[own].ravel(), length[own].ravel(), kept, correlation[own].ravel()
 
 
 def _over_heads(values: Floats) -> Floats:
     """[..., kinds, layers + 1] means over heads; last, over all layers and heads."""
-    layers, encoder = (mean_of_known(values, axis=-1), mean_of_known(_flat(values), axis=-1))
+    flat = values.reshape(*values.shape[:-2], -1)  # [..., layers × heads]
+    layers, encoder = mean_of_known(values, axis=-1), mean_of_known(flat, axis=-1)
     return np.concatenate([layers, encoder[..., None]], axis=-1)
-
-
-def _flat(values: Floats) -> Floats:
-    """[..., layers × heads] from [..., layers, heads]."""
-    return values.reshape(*values.shape[:-2], -1)
-
-
-def _of_layers(values: Floats, heads: Floats) -> Floats:
-    """[kinds, layers, heads] the value of every head's layer, from `Means.over_heads`."""
-    layers: Floats = np.broadcast_to(values[:, :-1, None], heads.shape)
-    return layers
 
 
 def _table(

@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Floats
 from darksecrets.seeds.tables import COMPONENTS, INIT, ORDER, RESIDUAL
 from darksecrets.stats.two_way import balance
 
@@ -23,8 +23,6 @@ EARLY = 3
 _PERMUTATIONS = 2000  # all of them if there are fewer
 _TIE = 1e-9
 _ESTIMATE = ["value", "low", "high"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def best_of_several(maxima: pd.DataFrame) -> pd.DataFrame:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from darksecrets.run.shown import ModelNumbers
-from darksecrets.seeds.tables import (
-    EARLY_STOPPING,
-    EXPECTED_MAXIMUM,
-    INIT,
-    ORDER,
-    SEED_GRID,
-    SEED_VARIANCE,
-)
+from darksecrets.seeds import tables
 
 _GROUP = "Seeds of fine-tuning (4.3)"
 
 MODELS = (
     ModelNumbers(
-        SEED_VARIANCE,
+        tables.SEED_VARIANCE,
         "Variance of the final score",
         _GROUP,
         "Components of the variance, in points², and the standard deviation (SD) of each, in "
@@ -24,14 +17,14 @@ MODELS = (
         values=("sd", "variance", "share", "q_value"),
         rows=("component",),
         words={
-            INIT: "initialization",
-            ORDER: "data order, dropout",
+            tables.INIT: "initialization",
+            tables.ORDER: "data order, dropout",
             "sd": "SD",
             "q_value": "corrected p",
         },
     ),
     ModelNumbers(
-        EXPECTED_MAXIMUM,
+        tables.EXPECTED_MAXIMUM,
         "The best of n fine-tunings",
         _GROUP,
         "Expected score of the best. Held out: one half of the examples selects it and the other "
@@ -41,7 +34,7 @@ MODELS = (
         words={"drawn": "n"},
     ),
     ModelNumbers(
-        EARLY_STOPPING,
+        tables.EARLY_STOPPING,
         "Stopping bad fine-tunings early",
         _GROUP,
         "Correlation of the scores after an epoch with the final ones (Spearman), and what "
@@ -51,7 +44,7 @@ MODELS = (
         words={"spearman": "Spearman", "q_value": "corrected p"},
     ),
     ModelNumbers(
-        SEED_GRID,
+        tables.SEED_GRID,
         "Final score of every fine-tuning",
         _GROUP,
         "A row for every seed of the initialization, a column for every seed of the data order and "

@@ -1,23 +1,25 @@
-"""Tables of a grid of fine-tunings: components of variance, the best of n, early stopping."""
+"""A grid of fine-tunings and its tables: components of variance, the best of n, early stopping.
+
+A threshold that half of the runs choose stops bad runs early; it is tried on the other half.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.data.metrics import PERCENT
-from darksecrets.seeds.grid import Grid
-from darksecrets.seeds.stopping import predictive, stop
-from darksecrets.seeds.tables import (
-    COMPONENTS,
-    EARLY_STOPPING,
-    EXPECTED_MAXIMUM,
-    SEED_GRID,
-    SEED_VARIANCE,
-)
+from darksecrets.arrays import Floats, Integers, Values
+from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.data.tasks import Task
+from darksecrets.finetuning.tables import LEARNING_CURVES, predictions
+from darksecrets.run.errors import InputError
+from darksecrets.seeds import tables as t
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.maxima import expected_maximum, expected_of_chosen
@@ -25,7 +27,196 @@ from darksecrets.stats.resampling import interval
 from darksecrets.stats.seeds import critical_value
 from darksecrets.stats.two_way import components
 
-Floats = npt.NDArray[np.float64]
+
+@dataclass(frozen=True)
+class Grid:
+    """What the fine-tunings of one task gave.
+
+    Attributes:
+        task: The task, with the metrics to score.
+        inits: Seeds of the initialization.
+        orders: Seeds of the data order.
+        labels: [examples].
+        predictions: [runs, examples]; for each initialization all data orders.
+        scores: By metric, [initializations, orders, epochs] scores on all examples, × 100.
+    """
+
+    task: Task
+    inits: Sequence[int]
+    orders: Sequence[int]
+    labels: Values
+    predictions: Values
+    scores: Mapping[str, Floats]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of initializations and data orders."""
+        return len(self.inits), len(self.orders)
+
+    def final(self, metric: str) -> Floats:
+        """[initializations, orders] scores of the final models."""
+        return self.scores[metric][..., -1]
+
+    def on_halves(self, metric: str, halves: Integers) -> tuple[Floats, Floats]:
+        """[splits, runs] final scores on both halves of the examples, × 100.
+
+        Args:
+            metric: The metric.
+            halves: [splits, examples] 0 or 1.
+        """
+        score = METRICS[metric].weighted(self.predictions, self.labels)
+        return PERCENT * score(halves), PERCENT * score(1 - halves)
+
+
+def read(
+    task: Task, inits: Sequence[int], orders: Sequence[int], files: Sequence[tuple[Path, Path]]
+) -> Grid:
+    """Read the predictions and learning curves of all fine-tunings.
+
+    Args:
+        task: The task, with the metrics to score.
+        inits: Seeds of the initialization.
+        orders: Seeds of the data order.
+        files: Predictions and curve of each run, in the order of `predictions` above.
+
+    Raises:
+        InputError: Runs are of different examples or different numbers of epochs.
+    """
+    declared = predictions(task.num_labels)
+    parts = [declared.read(path, ["idx", "label", "prediction"]) for path, _ in files]
+    kind = np.float64 if task.is_regression else np.int64
+    for part, (path, _) in zip(parts, files, strict=True):
+        if part["idx"].tolist() != parts[0]["idx"].tolist():
+            raise InputError(
+                f"{path}: found predictions of other examples than in {files[0][0]}; expected "
+                "those of one validation split. Remove both and run again."
+            )
+    curves = [_curve(path, task) for _, path in files]
+    if len({curve.shape for curve in curves}) > 1:
+        found = ", ".join(sorted({str(curve.shape[-1]) for curve in curves}))
+        raise InputError(
+            f"{task.name}: found learning curves of {found} epochs, expected the same number for "
+            "all seeds. Remove the folder seed_grid of the run, and run again."
+        )
+    scores = np.stack(curves).reshape(len(inits), len(orders), *curves[0].shape)
+    return Grid(
+        task,
+        inits,
+        orders,
+        labels=parts[0]["label"].to_numpy(dtype=kind),
+        predictions=np.stack([part["prediction"].to_numpy(dtype=kind) for part in parts]),
+        scores={metric: scores[:, :, number] for number, metric in enumerate(task.metrics)},
+    )
+
+
+def _curve(path: Path, task: Task) -> Floats:
+    """[metrics, epochs] scores on the validation split."""
+    table = LEARNING_CURVES.read(path)
+    rows = table[table["split"] == "validation"].sort_values("epoch")
+    return np.stack(
+        [rows.loc[rows["quantity"] == name, "value"].to_numpy(np.float64) for name in task.metrics]
+    )
+
+
+MOST_SPLITS = 500
+"""Splits of the runs into halves; all of them if there are fewer."""
+MOST_PERMUTATIONS = 2000
+"""Permutations of the seeds; all of them if there are fewer."""
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """What a rule does to runs that it was not chosen on, means over splits; see the table."""
+
+    stopped: float
+    lost: float
+    lost_at_random: float
+
+
+def stop(early: Floats, final: Floats, rng: np.random.Generator) -> Stopped:
+    """Choose thresholds on halves of the runs and try them on the others.
+
+    Args:
+        early: [runs] scores when it is decided.
+        final: [runs] scores in the end.
+        rng: Draws splits if there are many.
+    """
+    found = [
+        # the score part-way of the run that ends best; the least, if several do
+        _tried(early[others], final[others], early[half][final[half] == final[half].max()].min())
+        for half, others in _splits(len(early), rng)
+    ]
+    return Stopped(*(float(mean) for mean in np.mean(found, axis=0)))
+
+
+def predictive(early: Floats, final: Floats, rng: np.random.Generator) -> tuple[float, float]:
+    """Rank correlation of scores part-way and in the end, and its one-sided p-value.
+
+    Rows and columns of ``early`` are permuted as a whole, since runs of one initialization, or one
+    data order, are alike even if scores part-way do not predict the final ones.
+
+    Args:
+        early: [initializations, orders].
+        final: [initializations, orders].
+        rng: Draws permutations if there are many.
+
+    Returns:
+        Both NaN if either scores are all equal.
+    """
+    from scipy.stats import rankdata
+
+    if np.ptp(early) == 0 or np.ptp(final) == 0:
+        return math.nan, math.nan
+    one, other = (
+        (ranks - ranks.mean()) / ranks.std()
+        for ranks in (rankdata(scores).reshape(scores.shape) for scores in (early, final))
+    )
+    permuted = [one[rows][:, columns] for rows, columns in _permutations(one.shape, rng)]
+    found = np.array([float((each * other).mean()) for each in permuted])
+    rho = float((one * other).mean())
+    return min(1.0, max(-1.0, rho)), float((found >= rho - 1e-9).mean())
+
+
+def _tried(early: Floats, final: Floats, threshold: float) -> tuple[float, float, float]:
+    """Share of runs stopped, what that costs, and what stopping as many at random costs."""
+    left = early >= threshold
+    if not left.any():
+        left = early == early.max()
+    kept, best = int(left.sum()), final.max()
+    ordered, runs = np.sort(final), len(final)
+    # the greatest of `kept` runs, drawn without replacement, is the i-th smallest of all
+    ways = [math.comb(place, kept - 1) for place in range(runs)]
+    at_random = float(ordered @ np.array(ways)) / math.comb(runs, kept)
+    return 1 - kept / runs, float(best - final[left].max()), max(0.0, float(best - at_random))
+
+
+def _splits(runs: int, rng: np.random.Generator) -> Iterator[tuple[Integers, Integers]]:
+    """Halves of the runs, and the rest."""
+    size = runs // 2
+    if math.comb(runs, size) <= MOST_SPLITS:
+        chosen = [list(half) for half in itertools.combinations(range(runs), size)]
+    else:
+        chosen = [rng.permutation(runs)[:size].tolist() for _ in range(MOST_SPLITS)]
+    for half in chosen:
+        others = np.setdiff1d(np.arange(runs), half)
+        yield np.array(half), others
+
+
+def _permutations(
+    shape: tuple[int, ...], rng: np.random.Generator
+) -> Iterator[tuple[Integers, Integers]]:
+    """Permutations of rows and of columns, that of neither among them."""
+    rows, columns = shape
+    if math.factorial(rows) * math.factorial(columns) <= MOST_PERMUTATIONS:
+        every = itertools.product(
+            itertools.permutations(range(rows)), itertools.permutations(range(columns))
+        )
+        yield from ((np.array(one), np.array(other)) for one, other in every)
+        return
+    yield np.arange(rows), np.arange(columns)
+    for _ in range(MOST_PERMUTATIONS - 1):
+        yield rng.permutation(rows), rng.permutation(columns)
+
 
 SPLITS = 100
 """Random halves of the examples, of which one chooses a run and the other scores it."""
@@ -41,10 +232,10 @@ def tables(grid: Grid, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
     """
     rng = np.random.default_rng([seed, *grid.task.name.encode()])
     found = {
-        SEED_GRID: _grid(grid),
-        SEED_VARIANCE: _corrected(_variance(grid)),
-        EXPECTED_MAXIMUM: _maximum(grid, resamples, rng),
-        EARLY_STOPPING: _corrected(_stopping(grid, rng)),
+        t.SEED_GRID: _grid(grid),
+        t.SEED_VARIANCE: _corrected(_variance(grid)),
+        t.EXPECTED_MAXIMUM: _maximum(grid, resamples, rng),
+        t.EARLY_STOPPING: _corrected(_stopping(grid, rng)),
     }
     return {
         table.name: rows.assign(task=grid.task.name)[list(table.names)]
@@ -53,19 +244,12 @@ def tables(grid: Grid, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
 
 
 def _grid(grid: Grid) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "init_seed": grid.inits[start],
-                "order_seed": grid.orders[order],
-                "epoch": epoch + 1,
-                "metric": metric,
-                "score": value,
-            }
-            for metric, scores in grid.scores.items()
-            for (start, order, epoch), value in np.ndenumerate(scores)
-        ]
-    )
+    rows = [
+        (grid.inits[start], grid.orders[order], epoch + 1, metric, value)
+        for metric, scores in grid.scores.items()
+        for (start, order, epoch), value in np.ndenumerate(scores)
+    ]
+    return pd.DataFrame(rows, columns=["init_seed", "order_seed", "epoch", "metric", "score"])
 
 
 def _variance(grid: Grid) -> pd.DataFrame:
@@ -81,7 +265,7 @@ def _variance(grid: Grid) -> pd.DataFrame:
                 "share": max(0.0, each.variance) / total if total else math.nan,
                 **{"p_value": each.p, "runs": math.prod(grid.shape)},
             }
-            for name, each in zip(COMPONENTS, found, strict=True)
+            for name, each in zip(t.COMPONENTS, found, strict=True)
         ]
     return pd.DataFrame(rows)
 
@@ -133,10 +317,9 @@ def _gains(chosen_by: Floats, scored_by: Floats, shape: tuple[int, int]) -> tupl
     """
     draws = range(1, chosen_by.shape[1] + 1)
 
-    def gain(runs: npt.NDArray[np.int64]) -> Floats:
+    def gain(runs: Integers) -> Floats:
         one, other = chosen_by[:, runs], scored_by[:, runs]
-        found: Floats = expected_of_chosen(one, other, draws) - other.mean()
-        return found
+        return expected_of_chosen(one, other, draws) - other.mean()
 
     runs = np.arange(chosen_by.shape[1]).reshape(shape)
     variances = []
@@ -169,7 +352,7 @@ def _stopping(grid: Grid, rng: np.random.Generator) -> pd.DataFrame:
                     "runs": final.size,
                 }
             )
-    return pd.DataFrame(rows, columns=[n for n in EARLY_STOPPING.names if n != "q_value"])
+    return pd.DataFrame(rows, columns=[n for n in t.EARLY_STOPPING.names if n != "q_value"])
 
 
 def _corrected(rows: pd.DataFrame) -> pd.DataFrame:

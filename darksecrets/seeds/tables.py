@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.data.tables import METRIC
 from darksecrets.run.columns import P_VALUE, Q_VALUE, TASK
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, integer, interval, like, number, share, text
 
 COMPONENTS = INIT, ORDER, RESIDUAL = ("init", "order", "residual")
 
-_INIT_SEED = Column("init_seed", "integer", "seed of the randomly initialized parameters", low=0)
-_ORDER_SEED = Column("order_seed", "integer", "seed of the data order and of dropout", low=0)
-_RUNS = Column("runs", "integer", "fine-tunings of the grid", low=4)
+_INIT_SEED = integer("init_seed", "seed of the randomly initialized parameters")
+_ORDER_SEED = integer("order_seed", "seed of the data order and of dropout")
+_RUNS = integer("runs", "fine-tunings of the grid", low=4)
 
 SEED_GRID = Table(
     "seed_grid",
@@ -22,9 +20,9 @@ SEED_GRID = Table(
         TASK,
         _INIT_SEED,
         _ORDER_SEED,
-        Column("epoch", "integer", "epoch, from 1; the last is the final model's", low=1),
+        integer("epoch", "epoch, from 1; the last is the final model's", low=1),
         METRIC,
-        Column("score", "number", "score after this epoch", "× 100", high=100),
+        number("score", "score after this epoch", "× 100", high=100),
     ),
     key=("task", "init_seed", "order_seed", "epoch", "metric"),
 )
@@ -36,34 +34,27 @@ SEED_VARIANCE = Table(
     (
         TASK,
         METRIC,
-        Column(
+        text(
             "component",
-            "text",
             f"`{INIT}`: seeds of the initialization; `{ORDER}`: seeds of the data order; "
             f"`{RESIDUAL}`: the rest, with the interaction of both",
             values=COMPONENTS,
         ),
-        Column("degrees", "integer", "degrees of freedom of its mean square", low=1),
-        Column(
+        integer("degrees", "degrees of freedom of its mean square", low=1),
+        number(
             "variance",
-            "number",
             "its unbiased estimate, in points²; negative where an effect is too small for the grid",
         ),
         *interval("variance", bounds=(0, float("inf"))),
-        Column("sd", "number", "√`variance`, 0 if it is negative", "× 100", low=0),
-        Column(
+        number("sd", "√`variance`, 0 if it is negative", "× 100", low=0),
+        share(
             "share",
-            "number",
             "`variance` (0 if negative) as a share of the sum of the three; empty if all scores "
             "are equal",
-            low=0,
-            high=1,
             optional=True,
         ),
-        replace(P_VALUE, meaning=f"F test of no effect; empty for `{RESIDUAL}`", optional=True),
-        replace(
-            Q_VALUE, meaning="its false discovery rate over the rows of the task", optional=True
-        ),
+        like(P_VALUE, f"F test of no effect; empty for `{RESIDUAL}`", optional=True),
+        like(Q_VALUE, "its false discovery rate over the rows of the task", optional=True),
         _RUNS,
     ),
     key=("task", "metric", "component"),
@@ -76,28 +67,25 @@ EXPECTED_MAXIMUM = Table(
     (
         TASK,
         METRIC,
-        Column("drawn", "integer", "n, runs drawn with replacement", low=1),
-        Column(
+        integer("drawn", "n, runs drawn with replacement", low=1),
+        number(
             "expected",
-            "number",
             "mean of the greatest score; the examples that select the run also score it",
             "× 100",
             high=100,
         ),
         *interval("expected", unit="× 100"),
-        Column("sd", "number", "standard deviation of the greatest score", "× 100", low=0),
-        Column(
+        number("sd", "standard deviation of the greatest score", "× 100", low=0),
+        number(
             "held_out",
-            "number",
             "the same if one half of the examples selects the run and the other scores it, mean "
             "over random halves",
             "× 100",
             high=100,
             optional=True,
         ),
-        Column(
+        number(
             "gain",
-            "number",
             "`held_out` minus that of one run: the gain of selecting the best of n, on held-out "
             "examples",
             "× 100",
@@ -130,38 +118,33 @@ EARLY_STOPPING = Table(
     (
         TASK,
         METRIC,
-        Column("epoch", "integer", "epoch after which runs are stopped, from 1", low=1),
-        Column(
+        integer("epoch", "epoch after which runs are stopped, from 1", low=1),
+        number(
             "spearman",
-            "number",
             "rank correlation of the scores after this epoch with the final ones; empty if either "
             "are all equal",
             low=-1,
             high=1,
             optional=True,
         ),
-        replace(
+        like(
             P_VALUE,
-            meaning="one-sided test that it is positive: seeds of the initialization and of the "
-            "data order permuted, so that runs that share one stay together",
+            "one-sided test that it is positive: seeds of the initialization and of the data "
+            "order permuted, so that runs that share one stay together",
             optional=True,
         ),
-        replace(
-            Q_VALUE, meaning="its false discovery rate over the rows of the task", optional=True
-        ),
-        Column("stopped", "number", "share of the other runs that the rule stops", low=0, high=1),
-        Column("saved", "number", "share of their epochs that this saves", low=0, high=1),
-        Column(
+        like(Q_VALUE, "its false discovery rate over the rows of the task", optional=True),
+        share("stopped", "share of the other runs that the rule stops"),
+        share("saved", "share of their epochs that this saves"),
+        number(
             "lost",
-            "number",
             "how much the best of the runs that are left is below the best of all; if none is "
             "left, the one that is ahead goes on",
             "× 100",
             low=0,
         ),
-        Column(
+        number(
             "lost_at_random",
-            "number",
             "the same if as many runs, drawn at random, were stopped",
             "× 100",
             low=0,

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.importance.survivors import correlated
+from darksecrets.arrays import Flags, Integers
+from darksecrets.importance.survivors import OfHeads, correlated
 from darksecrets.importance.tables import HEADS, PARTS
-from darksecrets.run.shown import Shown
 from darksecrets.stats import LEVEL
 from darksecrets.stats.agreement import fleiss_kappa
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.ranks import Draws, agreement
 from darksecrets.stats.resampling import feasible, widened
 from darksecrets.stats.seeds import critical_value
-from darksecrets.subnetworks.tables import (
-    GOOD,
-    SUBNETWORK_AGREEMENT,
-    SUBNETWORK_OVERLAP,
-    SURVIVING_HEADS,
-)
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from darksecrets.subnetworks import tables as t
 
 RESAMPLES = 1000
 """Bootstrap samples of the parts."""
@@ -42,7 +32,7 @@ def good_masks(table: pd.DataFrame, part: str) -> dict[str, Flags]:
     Returns:
         By task, [seeds, parts], in the order of layers and heads.
     """
-    rows = table[(table["subnetwork"] == GOOD) & (table["part"] == part)]
+    rows = table[(table["subnetwork"] == t.GOOD) & (table["part"] == part)]
     rows = rows.sort_values(["seed", "layer", "head"])
     found = {}
     for task, of_task in rows.groupby("task", sort=False):
@@ -67,7 +57,7 @@ def subnetwork_agreement(table: pd.DataFrame, seed: int) -> pd.DataFrame:
         for part in PARTS
         for task, masks in good_masks(table, part).items()
     ]
-    return pd.DataFrame(rows)[list(SUBNETWORK_AGREEMENT.names)]
+    return pd.DataFrame(rows)[list(t.SUBNETWORK_AGREEMENT.names)]
 
 
 def _kappa(masks: Flags, seed: int) -> dict[str, float]:
@@ -93,7 +83,7 @@ def _kappa(masks: Flags, seed: int) -> dict[str, float]:
     return {"kappa": kappa, "ci_low": low, "ci_high": high}
 
 
-def _counts(masks: Flags) -> npt.NDArray[np.int64]:
+def _counts(masks: Flags) -> Integers:
     """[parts, 2] how many seeds keep each part, and how many do not."""
     kept = masks.sum(axis=0)
     return np.stack([kept, len(masks) - kept], axis=1)
@@ -121,11 +111,11 @@ def subnetwork_overlap(table: pd.DataFrame, permutations: int, seed: int) -> pd.
             row = _shared(masks[pair[0]], None if pair[0] == pair[1] else masks[pair[1]], draws)
             about = dict(zip(("task", "other_task"), pair, strict=True))
             found += [{**about, "part": part, **row}] if row["pairs"] else []
-    columns = [name for name in SUBNETWORK_OVERLAP.names if name != "q_value"]
+    columns = [name for name in t.SUBNETWORK_OVERLAP.names if name != "q_value"]
     overlap = pd.DataFrame(found, columns=columns)
     overlap.loc[overlap["part"] != HEADS, "p_within_layers"] = np.nan
     q_values = overlap.groupby("part")["p_value"].transform(_corrected)
-    return overlap.assign(q_value=q_values)[list(SUBNETWORK_OVERLAP.names)]
+    return overlap.assign(q_value=q_values)[list(t.SUBNETWORK_OVERLAP.names)]
 
 
 def _corrected(p_values: pd.Series) -> pd.Series:
@@ -159,29 +149,18 @@ def _shared(first: Flags, second: Flags | None, draws: Draws) -> dict[str, float
     }
 
 
-def surviving_heads(
-    table: pd.DataFrame,
-    shown: Sequence[Shown],
-    tables: Mapping[str, pd.DataFrame],
-    metrics: Mapping[str, Sequence[str]],
-    draws: Mapping[str, int],
-) -> pd.DataFrame:
+def surviving_heads(table: pd.DataFrame, *measures: *OfHeads) -> pd.DataFrame:
     """Correlate the share of seeds in which a head survives with what the head does.
 
     Args:
         table: The table ``subnetworks`` of all models.
-        shown: The measures.
-        tables: The run's tables by name.
-        metrics: Metrics of every task of the run.
-        draws: ``permutations`` and ``seed``.
+        measures: What heads do, see `OfHeads`.
 
     Returns:
         `SURVIVING_HEADS`.
     """
-    return correlated(_survival(table), SURVIVING_HEADS, shown, tables, metrics, draws)
-
-
-def _survival(table: pd.DataFrame) -> Iterator[tuple[dict[str, str], Floats]]:
-    """[1, heads] shares of seeds, of every task in which not all heads survive."""
-    for task, masks in good_masks(table, HEADS).items():
-        yield {"task": task}, masks.mean(axis=0, keepdims=True)
+    needed = (
+        ({"task": task}, masks.mean(axis=0, keepdims=True))
+        for task, masks in good_masks(table, HEADS).items()
+    )
+    return correlated(needed, t.SURVIVING_HEADS, *measures)

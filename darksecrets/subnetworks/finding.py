@@ -1,26 +1,28 @@
-"""Everything about one model's subnetworks that needs the model: masks and predictions."""
+"""Everything about one model's subnetworks that needs the model: masks and predictions.
+
+Magnitude pruning, beside them, sets the smallest weights of all layers to 0 (Prasanna et al. 2020).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from torch import nn
+from transformers import PreTrainedModel
 
 from darksecrets.ablation.results import SweepResult
+from darksecrets.data.batches import EncodedSplit
+from darksecrets.data.tasks import Task
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.mlps import linear_maps_of
-from darksecrets.subnetworks.magnitude import pruned
+from darksecrets.models.shrinking import zero_smallest
 from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.results import WHOLE, sets_of
 from darksecrets.subnetworks.search import Found, predictions
+from darksecrets.subnetworks.steps import shares_left
 from darksecrets.subnetworks.tables import BAD, GOOD, MAGNITUDE, RANDOM, SUBNETWORKS
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
 
 
 def subnetworks(model: PreTrainedModel, found: Found, draws: int, seed: int) -> pd.DataFrame:
@@ -82,3 +84,29 @@ def predicted(
         found.append(predictions(model, split, task, rows, [None]))
         names.append(f"{MAGNITUDE} {left:.1f}")
     return SweepResult(sets_of(names), np.concatenate(found), split.labels, split.idx)
+
+
+def pruned(model: PreTrainedModel) -> Iterator[float]:
+    """Prune a model step by step, in place; the order is global and by absolute value.
+
+    Embeddings, biases, normalisation and the classifier stay as they are.
+
+    Args:
+        model: A model whose layers' linear maps can be found.
+
+    Yields:
+        The share of the weights that is left, once the model has only these.
+
+    Raises:
+        InputError: See `linear_maps_of`.
+    """
+    maps = matrices(model)
+    for left in shares_left():
+        zero_smallest(maps, 1 - left)
+        yield left
+
+
+def matrices(model: PreTrainedModel) -> list[nn.Linear]:
+    """The linear maps of all layers, each once."""
+    found = [module for layer in linear_maps_of(model) for module in (*layer.attention, *layer.mlp)]
+    return list(dict.fromkeys(found))

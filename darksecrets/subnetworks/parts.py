@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.arrays import Flags
 from darksecrets.importance.tables import HEADS, MLPS
 from darksecrets.models.selectors import Heads, Shape
 
 if TYPE_CHECKING:
     from darksecrets.models.hooks import Intervention
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,11 @@ class Parts:
         return cls(places[0].reshape(shape.layers, shape.heads), places[1])
 
     @classmethod
-    def from_table(cls, rows: pd.DataFrame, column: str = "kept") -> Parts:
+    def from_table(cls, rows: pd.DataFrame) -> Parts:
         """Parts from rows of one subnetwork in the table ``subnetworks``."""
         ordered = rows.sort_values(["layer", "head"])
         heads, mlps = (
-            ordered.loc[ordered["part"] == part, column].to_numpy(dtype=bool)
+            ordered.loc[ordered["part"] == part, "kept"].to_numpy(dtype=bool)
             for part in (HEADS, MLPS)
         )
         return cls(heads.reshape(len(mlps), -1), mlps)

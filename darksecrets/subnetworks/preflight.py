@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from darksecrets.ablation import preflight as ablation
@@ -22,7 +21,7 @@ def check_run(config: Mapping[str, Any]) -> None:
     """
     ablation.check_run(config)
     folder = known_folder(config["model"])
-    if folder and (problem := _unreachable(folder)):
+    if folder and (problem := refusal(folder, "darksecrets.models.mlps.linear_maps_of")):
         raise InputError(
             f"{problem} To run everything else, set `subnetworks: {{tasks: []}}` in the "
             "configuration."
@@ -47,8 +46,3 @@ def check_tasks(config: Mapping[str, Any], left_out: str = "") -> None:
             f"{config['ablation']['states']}, expected names of tasks, and finetuned among the "
             "states. Change the configuration, or leave out `subnetworks` and `subnetwork_scores`."
         )
-
-
-def _unreachable(folder: Path) -> str:
-    """Why the MLPs of a model cannot be disabled; empty if they can, or if torch is missing."""
-    return refusal(folder, "darksecrets.models.mlps.linear_maps_of")

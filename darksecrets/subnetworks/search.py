@@ -10,30 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from transformers import PreTrainedModel
 
+from darksecrets.arrays import Flags, Floats, Integers
 from darksecrets.data import metrics
-from darksecrets.data.batches import by_length
+from darksecrets.data.batches import EncodedSplit, by_length
+from darksecrets.data.tasks import Task
+from darksecrets.importance import gradients
 from darksecrets.importance.claims import ACCURACY
-from darksecrets.importance.gates import Gates, MlpGates
-from darksecrets.importance.gradients import backward, batch_of, batch_size_of
-from darksecrets.importance.without import logits_under
-from darksecrets.models.hooks import shape_of
+from darksecrets.models.hooks import Intervention, shape_of
 from darksecrets.subnetworks.parts import Parts
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from darksecrets.data.batches import EncodedSplit
-    from darksecrets.data.tasks import Task
-    from darksecrets.models.hooks import Intervention
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 class Stage(NamedTuple):
@@ -77,8 +67,8 @@ class Found:
     """
 
     good: Parts
-    heads: Counts
-    mlps: Counts
+    heads: Integers
+    mlps: Integers
     scores: list[float]
 
     def bad(self) -> Parts:
@@ -87,7 +77,7 @@ class Found:
         return Parts(_first(self.heads, sizes[0]), _first(self.mlps, sizes[1]))
 
 
-def _first(steps: Counts, count: int) -> npt.NDArray[np.bool_]:
+def _first(steps: Integers, count: int) -> Flags:
     """Flags of the parts that were removed first, up to a number of them."""
     flat = steps.ravel()
     order = np.argsort(np.where(flat > 0, flat, flat.max(initial=0) + 1), kind="stable")
@@ -173,24 +163,28 @@ def importance(
     """
     totals = np.zeros(parts.heads.shape), np.zeros(parts.mlps.shape)
     lengths = split.lengths[list(rows)]
-    for places in by_length(lengths, batch_size_of(model, lengths)):
-        batch, labels = batch_of(model, split, [rows[place] for place in places])
+    for places in by_length(lengths, gradients.batch_size_of(model, lengths)):
+        batch, labels = gradients.batch_of(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), parts)
-        _, (heads, _, mlps) = backward(model, task, batch, labels, *gates)
+        _, (heads, _, mlps) = gradients.backward(model, task, batch, labels, *gates)
         for total, slopes in zip(totals, (heads[..., 0], mlps), strict=True):
             total += np.abs(slopes).sum(axis=0)
     return totals[0] / len(rows), totals[1] / len(rows)
 
 
-def _gates(model: PreTrainedModel, examples: int, parts: Parts) -> tuple[Gates, MlpGates]:
+def _gates(
+    model: PreTrainedModel, examples: int, parts: Parts
+) -> tuple[gradients.Gates, gradients.MlpGates]:
     """Gates that are open for some parts, for each example by itself."""
 
-    def gates(flags: npt.NDArray[np.bool_]) -> torch.Tensor:
+    def gates(flags: Flags) -> torch.Tensor:
         opened = torch.from_numpy(flags).to(model.device, model.dtype)
         return opened.expand(examples, *flags.shape).clone()
 
     kept = gates(np.ones_like(parts.heads))
-    return Gates(gates(parts.heads[..., None]), kept), MlpGates(gates(parts.mlps))
+    return gradients.Gates(gates(parts.heads[..., None]), kept), gradients.MlpGates(
+        gates(parts.mlps)
+    )
 
 
 def predictions(
@@ -199,9 +193,9 @@ def predictions(
     task: Task,
     rows: Sequence[int],
     interventions: Sequence[Intervention | None],
-) -> npt.NDArray[np.generic]:
+) -> Any:  # noqa: ANN401 - numbers of classes, or outputs
     """[interventions, rows] predictions of some examples under each intervention."""
-    logits = logits_under(model, split, rows, interventions)
+    logits = gradients.logits_under(model, split, rows, interventions)
     return np.stack([metrics.predict(task, each) for each in logits])
 
 

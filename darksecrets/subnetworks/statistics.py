@@ -17,6 +17,7 @@ import pandas as pd
 from darksecrets.ablation.joint_effects import score_of_most_frequent
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain, require_usable, weighted
+from darksecrets.arrays import Floats
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.stats import LEVEL
@@ -24,20 +25,8 @@ from darksecrets.stats.permutation import ROUNDING
 from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.seeds import critical_value
 from darksecrets.stats.weighted import resampled
+from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.results import with_retrained
-from darksecrets.subnetworks.tables import (
-    AS_IT_IS,
-    BAD,
-    GOOD,
-    KINDS,
-    MAGNITUDE,
-    MAGNITUDE_PRUNING,
-    RANDOM,
-    RETRAINED,
-    SUBNETWORK_SCORES,
-)
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -91,10 +80,10 @@ def scores(
         The tables of `subnetwork_scores` and `magnitude_pruning`.
     """
     options = {"resamples": resamples, "seed": seed}
-    results = {AS_IT_IS: result}
+    results = {t.AS_IT_IS: result}
     if retrained:
         named = {name.replace("-", " "): rows for name, rows in retrained.items()}
-        results[RETRAINED] = with_retrained(result, named)
+        results[t.RETRAINED] = with_retrained(result, named)
     found = [
         subnetwork_scores(each, table, task, trained=trained, **options)
         for trained, each in results.items()
@@ -122,18 +111,18 @@ def subnetwork_scores(
     Raises:
         InputError: See `darksecrets.ablation.scores.require_usable`.
     """
-    sizes = {kind: _size(table, kind) for kind in KINDS}
+    sizes = {kind: _size(table, kind) for kind in t.KINDS}
     rows = []
     for scores in _all_scores(result, task, resamples, seed):
-        for kind in KINDS:
-            same = all(sizes[kind][part] == sizes[GOOD][part] for part in ("heads", "mlps"))
+        for kind in t.KINDS:
+            same = all(sizes[kind][part] == sizes[t.GOOD][part] for part in ("heads", "mlps"))
             about = {"metric": scores.metric, "subnetwork": kind, "trained": trained}
-            counts = {"examples": len(result.idx), "draws": len(scores.of(RANDOM))}
+            counts = {"examples": len(result.idx), "draws": len(scores.of(t.RANDOM))}
             rows.append(
                 {**about, **sizes[kind], "same_size": same, **_scored(scores, kind), **counts}
             )
     found = pd.DataFrame(rows)
-    return found[[name for name in SUBNETWORK_SCORES.names if name in found]]
+    return found[[name for name in t.SUBNETWORK_SCORES.names if name in found]]
 
 
 def magnitude_pruning(
@@ -152,13 +141,13 @@ def magnitude_pruning(
     """
     rows = []
     for scores in _all_scores(result, task, resamples, seed):
-        for number in scores.of(MAGNITUDE):
+        for number in scores.of(t.MAGNITUDE):
             left = float(scores.names[number].split()[1])
             low, high = interval(scores.drawn[:, number] - scores.drawn[:, 0])
             about = {"metric": scores.metric, "weights": left, "examples": len(result.idx)}
             rows.append(about | _beside_whole(scores, scores.plain[number], low, high))
     found = pd.DataFrame(rows)
-    return found[[name for name in MAGNITUDE_PRUNING.names if name in found]]
+    return found[[name for name in t.MAGNITUDE_PRUNING.names if name in found]]
 
 
 def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> list[_Scores]:
@@ -190,12 +179,12 @@ def _beside_whole(scores: _Scores, score: float, low: float, high: float) -> dic
 
 def _scored(scores: _Scores, kind: str) -> dict[str, float]:
     """Scores and tests of one kind of subnetwork."""
-    at_random, mine = scores.of(RANDOM), scores.of(kind)
+    at_random, mine = scores.of(t.RANDOM), scores.of(kind)
     score, drawn = scores.plain[mine].mean(), scores.drawn[:, mine].mean(axis=1)
     spread, draws = scores.plain[at_random].var(ddof=1), len(at_random)
     to_whole = drawn - scores.drawn[:, 0]
     names = ("over_random", "over_random_low", "over_random_high", "p_value")
-    if kind == RANDOM:
+    if kind == t.RANDOM:
         reach = _reach(to_whole, spread / draws, draws)
         delta = score - scores.plain[0]
         low, high = scores.clipped([delta - reach, delta + reach])
@@ -205,7 +194,7 @@ def _scored(scores: _Scores, kind: str) -> dict[str, float]:
     to_random = drawn - scores.drawn[:, at_random].mean(axis=1)
     reach = _reach(to_random, spread * (1 + 1 / draws), draws)
     ends = scores.clipped([over - reach, over + reach])
-    p_value = _p_value(score, scores.plain[at_random], lower=kind == BAD)
+    p_value = _p_value(score, scores.plain[at_random], lower=kind == t.BAD)
     tests = dict(zip(names, (over, *ends, p_value), strict=True))
     return _beside_whole(scores, score, low, high) | tests
 

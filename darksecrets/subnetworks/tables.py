@@ -7,20 +7,19 @@ from dataclasses import replace
 from darksecrets.data.tables import METRIC
 from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, TASK, names
-from darksecrets.run.tables import Column, Table, interval
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 KINDS = GOOD, BAD, RANDOM = ("good", "bad", "random")
 TRAININGS = AS_IT_IS, RETRAINED = ("as it is", "re-trained")
 MAGNITUDE = "magnitude"
 
-_KIND = Column(
+_KIND = text(
     "subnetwork",
-    "text",
-    f"`{GOOD}`: what the search leaves; `{BAD}`: as many parts from the rest, those removed first; "
-    f"`{RANDOM}`: as many heads and as many MLPs as the good one, at random",
+    f"`{GOOD}`: what the search leaves; `{BAD}`: as many parts from the rest, those removed "
+    f"first; `{RANDOM}`: as many heads and as many MLPs as the good one, at random",
     values=KINDS,
 )
-_PART = Column("part", "text", "kind of the part", values=PARTS)
+_PART = text("part", "kind of the part", values=PARTS)
 
 SUBNETWORKS = Table(
     "subnetworks",
@@ -28,40 +27,35 @@ SUBNETWORKS = Table(
     (
         *MODEL,
         _KIND,
-        Column("draw", "integer", f"number of the subnetwork among those `{RANDOM}`, or 1", low=1),
+        integer("draw", f"number of the subnetwork among those `{RANDOM}`, or 1", low=1),
         _PART,
         LAYER,
-        replace(HEAD, optional=True, meaning="head of the layer, from 1; empty for an MLP"),
-        Column("kept", "flag", "whether the subnetwork keeps it"),
-        Column(
+        like(HEAD, "head of the layer, from 1; empty for an MLP", optional=True),
+        flag("kept", "whether the subnetwork keeps it"),
+        integer(
             "step",
-            "integer",
             f"step of the search that removes it, of the subnetwork `{GOOD}`; empty if none does",
             low=1,
             optional=True,
         ),
-        Column("weights", "integer", "weights of its linear maps in the model", low=0),
+        integer("weights", "weights of its linear maps in the model"),
     ),
     key=(*names(*MODEL), "subnetwork", "draw", "part", "layer", "head"),
 )
 
 _SCORED = (
-    Column("baseline", "number", "score of the fine-tuned model, whole", "× 100", high=100),
-    Column("score", "number", "score of the subnetwork; a mean over `draws`", "× 100", high=100),
-    Column("delta", "number", "`score` − `baseline`", "× 100"),
+    number("baseline", "score of the fine-tuned model, whole", "× 100", high=100),
+    number("score", "score of the subnetwork; a mean over `draws`", "× 100", high=100),
+    number("delta", "`score` − `baseline`", "× 100"),
     *interval("delta", unit="× 100"),
 )
-_CHANCE = Column(
-    *("chance", "number", "score of always predicting the most frequent label", "× 100"),
-    control_of="score",
+_CHANCE = number(
+    "chance", "score of always predicting the most frequent label", "× 100", control_of="score"
 )
-_EXAMPLES = Column("examples", "integer", "examples of the validation split", low=1)
-_WEIGHTS = Column(
+_EXAMPLES = integer("examples", "examples of the validation split", low=1)
+_WEIGHTS = share(
     "weights",
-    "number",
     "share of the weights of heads and MLPs that are kept; those that layers share count for each",
-    low=0,
-    high=1,
 )
 
 SUBNETWORK_SCORES = Table(
@@ -71,32 +65,30 @@ SUBNETWORK_SCORES = Table(
         *MODEL,
         METRIC,
         _KIND,
-        Column(
+        text(
             "trained",
-            "text",
             f"`{AS_IT_IS}`: a part of the fine-tuned model; `{RETRAINED}`: fine-tuned from the "
             "pre-trained weights with all other parts removed",
             values=TRAININGS,
         ),
-        Column("heads", "integer", "heads that it keeps", low=0),
-        Column("mlps", "integer", "MLPs that it keeps", low=0),
-        Column("same_size", "flag", "whether it has as many heads and MLPs as the good one"),
+        integer("heads", "heads that it keeps"),
+        integer("mlps", "MLPs that it keeps"),
+        flag("same_size", "whether it has as many heads and MLPs as the good one"),
         _WEIGHTS,
         *_SCORED,
-        Column(
-            *("over_random", "number", f"`score` − mean of the subnetworks `{RANDOM}`", "× 100"),
-            optional=True,
+        number(
+            "over_random", f"`score` − mean of the subnetworks `{RANDOM}`", "× 100", optional=True
         ),
         *interval("over_random", "over_random", unit="× 100", optional=True),
-        replace(
+        like(
             P_VALUE,
+            f"how probable it is that a subnetwork `{RANDOM}` scores as well as the good one, or "
+            "as badly as the bad one: one-sided permutation test over `draws`",
             optional=True,
-            meaning=f"how probable it is that a subnetwork `{RANDOM}` scores as well as the good "
-            "one, or as badly as the bad one: one-sided permutation test over `draws`",
         ),
         _CHANCE,
         _EXAMPLES,
-        Column("draws", "integer", f"subnetworks `{RANDOM}`", low=2),
+        integer("draws", f"subnetworks `{RANDOM}`", low=2),
     ),
     key=(*names(*MODEL, METRIC), "subnetwork", "trained"),
 )
@@ -109,8 +101,15 @@ MAGNITUDE_PRUNING = Table(
     key=(*names(*MODEL, METRIC), "weights"),
 )
 
-_PARTS = replace(_PART, meaning="whether heads or MLPs are compared")
-_SEEDS = Column("seeds", "integer", "fine-tuning seeds of the task", low=1)
+_PARTS = like(_PART, "whether heads or MLPs are compared")
+_SEEDS = integer("seeds", "fine-tuning seeds of the task", low=1)
+
+
+def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
+    """A correlation and the ends of its interval, any of which may be missing."""
+    column = number(name, meaning, low=-1, high=1, optional=True)
+    return column, *interval(name, bounds=(-1, 1), optional=True)
+
 
 SUBNETWORK_AGREEMENT = Table(
     "subnetwork_agreement",
@@ -119,17 +118,12 @@ SUBNETWORK_AGREEMENT = Table(
         TASK,
         _PARTS,
         _SEEDS,
-        Column("parts", "integer", "heads, or MLPs, of the model", low=1),
-        Column("kept", "number", "mean number that the good subnetwork keeps", low=0),
-        Column(
+        integer("parts", "heads, or MLPs, of the model", low=1),
+        number("kept", "mean number that the good subnetwork keeps", low=0),
+        *_correlation(
             "kappa",
-            "number",
             "Fleiss' kappa of the seeds; empty with one seed, or if all keep all: it is undefined",
-            low=-1,
-            high=1,
-            optional=True,
         ),
-        *interval("kappa", bounds=(-1, 1), optional=True),
     ),
     key=("task", "part"),
 )
@@ -139,41 +133,23 @@ SUBNETWORK_OVERLAP = Table(
     "How much the good subnetworks of two tasks, or of the seeds of one, share.",
     (
         TASK,
-        replace(TASK, name="other_task", meaning="task of the other models; the same: other seeds"),
+        like(TASK, "task of the other models; the same: other seeds", name="other_task"),
         _PARTS,
-        Column("pairs", "integer", "pairs of models", low=1),
-        Column(
-            *("shared", "number", "share of the parts that both keep, mean over pairs"),
-            low=0,
-            high=1,
-        ),
-        Column(
-            *("chance", "number", "the same if each kept as many at random"),
-            low=0,
-            high=1,
-            control_of="shared",
-        ),
-        Column(
+        integer("pairs", "pairs of models", low=1),
+        share("shared", "share of the parts that both keep, mean over pairs"),
+        share("chance", "the same if each kept as many at random", control_of="shared"),
+        *_correlation(
             "phi",
-            "number",
             "mean correlation of the flags, 0 if `shared` is `chance`; empty if one side keeps all",
-            low=-1,
-            high=1,
-            optional=True,
         ),
-        *interval("phi", bounds=(-1, 1), optional=True),
-        replace(P_VALUE, optional=True, meaning="two-sided permutation test of no correlation"),
-        replace(
+        like(P_VALUE, "two-sided permutation test of no correlation", optional=True),
+        like(
             P_VALUE,
+            "the same, heads permuted within their layers; empty for MLPs",
             name="p_within_layers",
             optional=True,
-            meaning="the same, heads permuted within their layers; empty for MLPs",
         ),
-        replace(
-            Q_VALUE,
-            optional=True,
-            meaning="false discovery rate of `p_value` over the pairs of tasks",
-        ),
+        like(Q_VALUE, "false discovery rate of `p_value` over the pairs of tasks", optional=True),
     ),
     key=("task", "other_task", "part"),
     may_be_empty=True,

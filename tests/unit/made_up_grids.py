@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from darksecrets.data.metrics import PERCENT
 from darksecrets.data.tasks import Task
-from darksecrets.seeds.grid import Grid
+from darksecrets.seeds.statistics import Grid
 
 TASK = TASKS["RTE"]
 

@@ -5,11 +5,10 @@ import pandas as pd
 from glue import TASKS
 
 from darksecrets.data.metrics import compute
-from darksecrets.landscape.grids import along, around, between
 from darksecrets.landscape.surface import Grid as Nodes
-from darksecrets.landscape.surface import Points, Surface
+from darksecrets.landscape.surface import Points, Surface, along, around, between
 from darksecrets.landscape.tables import FLATNESS, MEASURES, STATES
-from darksecrets.seeds.grid import Grid
+from darksecrets.seeds.statistics import Grid
 
 TASK = TASKS["MRPC"]
 EXAMPLES, EPOCHS = 40, 4

@@ -14,9 +14,6 @@ SURFACES = config["landscape"]["surface"]["tasks"]
 TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
 # The models that span a plane, in the order of `darksecrets.landscape.surface_tables.CORNERS`.
 SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
-CHECKS["score_reset"] = partial(
-    of_data.check_chosen, key="landscape.tasks", lacks="resets no layers"
-)
 FLATNESS = config["landscape"]["flatness"]
 # What fine-tunings begin with, besides state and seed.
 STARTING = {
@@ -25,17 +22,15 @@ STARTING = {
     "layers": config["fine_tuning"]["reinitialized_layers"],
 }
 TABLES_OF_FLATNESS = ("flatness", "flatness_means")
+for landscape_rule, key, lacks in (
+    ("score_reset", "tasks", "resets no layers"),
+    ("collect_surfaces", "surface.tasks", "computes no loss surfaces"),
+    ("compare_flatness", "flatness.tasks", "measures no flatness"),
+    ("compare_trajectories", "trajectories.tasks", "follows no training"),
+):
+    CHECKS[landscape_rule] = partial(of_data.check_chosen, key=f"landscape.{key}", lacks=lacks)
 CHECKS["measure_flatness"] = of_landscape.check_derivatives
 CHECKS["reset_weights"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
-CHECKS["collect_surfaces"] = partial(
-    of_data.check_chosen, key="landscape.surface.tasks", lacks="computes no loss surfaces"
-)
-CHECKS["compare_flatness"] = partial(
-    of_data.check_chosen, key="landscape.flatness.tasks", lacks="measures no flatness"
-)
-CHECKS["compare_trajectories"] = partial(
-    of_data.check_chosen, key="landscape.trajectories.tasks", lacks="follows no training"
-)
 
 
 rule reset_weights:

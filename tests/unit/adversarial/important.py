@@ -15,8 +15,7 @@ from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.learned import Found, Kept
-from darksecrets.importance.learned_scores import learned_gates
+from darksecrets.importance.learned import Found, Kept, learned_gates
 from darksecrets.importance.pruning import layer_needs, of_layers, plan
 from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.statistics import head_importance, importance_agreement, mlp_importance

@@ -10,10 +10,9 @@ from made_up_landscape import HEADS, LAYERS, MadeUp
 
 from adversarial.models import SAMPLES, TASK
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.landscape.curvature import draws_of_trace
 from darksecrets.landscape.flatness_means import means
-from darksecrets.landscape.measuring import estimate
-from darksecrets.landscape.scoring import score
+from darksecrets.landscape.measuring import draws_of_trace, estimate
+from darksecrets.landscape.statistics import score
 from darksecrets.landscape.tables import STATES
 
 _LOSS = ("loss_low", "loss_high")
@@ -104,4 +103,4 @@ def _traces(rng: np.random.Generator) -> pd.DataFrame:
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
     like = torch.zeros(20, dtype=torch.float64)
     found = estimate(draws_of_trace(lambda vector: matrix @ vector, like, 10, generator))
-    return pd.DataFrame({"ci_low": [found.low], "ci_high": [found.high]})
+    return pd.DataFrame([found])

@@ -5,15 +5,7 @@ import pytest
 import torch
 from scipy.linalg import null_space
 
-from darksecrets.attention_measures.maps import (
-    OF,
-    basis,
-    coordinates,
-    effective,
-    effective_attention,
-    norms,
-    shares,
-)
+from darksecrets.attention_measures import maps as of
 
 HIDDEN, SIZE, HEADS = 24, 6, 4
 NEAR = {"rtol": 0, "atol": 1e-10}
@@ -27,7 +19,7 @@ def head_outputs(length: int, seed: int = 0, rank: int = SIZE):
     values = rng.standard_normal((2, HEADS, length, rank)) @ rng.standard_normal((rank, SIZE))
     weight = rng.standard_normal((HEADS, SIZE, HIDDEN))
     vectors = np.einsum("bhkd,hdo->bhko", values, weight)
-    found = coordinates(torch.tensor(values), basis(torch.tensor(weight)))
+    found = of.coordinates(torch.tensor(values), of.basis(torch.tensor(weight)))
     return maps, found, vectors
 
 
@@ -54,7 +46,7 @@ def test_coordinates_have_the_inner_products_of_the_vectors():
 
 def test_norms_are_those_of_a_loop_over_pairs():
     maps, found, vectors = head_outputs(7)
-    for row, weights, full in every_map(norms(maps, found), maps, vectors):
+    for row, weights, full in every_map(of.norms(maps, found), maps, vectors):
         added = np.array(
             [[np.linalg.norm(weights[i, j] * full[j]) for j in range(7)] for i in range(7)]
         )
@@ -65,7 +57,7 @@ def test_norms_are_those_of_a_loop_over_pairs():
 @pytest.mark.parametrize("length", [3, SIZE, SIZE + 1, 15, 40])
 def test_effective_attention_has_the_same_outputs_and_no_part_in_the_null_space(length):
     maps, found, vectors = head_outputs(length)
-    for own, weights, full in every_map(effective_attention(maps, found), maps, vectors):
+    for own, weights, full in every_map(of.effective_attention(maps, found), maps, vectors):
         np.testing.assert_allclose(own @ full, weights @ full, **NEAR)
         np.testing.assert_allclose(own, least_norm(weights, full), **NEAR)
         assert np.linalg.norm(own) <= np.linalg.norm(weights) + 1e-12
@@ -74,14 +66,14 @@ def test_effective_attention_has_the_same_outputs_and_no_part_in_the_null_space(
 @pytest.mark.parametrize("length", [1, 4, SIZE])
 def test_texts_no_longer_than_a_head_is_wide_leave_nothing_to_take_away(length):
     maps, found, _ = head_outputs(length)
-    assert torch.equal(effective_attention(maps, found), maps)
-    np.testing.assert_allclose(effective(maps, found), maps, rtol=0, atol=1e-15)
+    assert torch.equal(of.effective_attention(maps, found), maps)
+    np.testing.assert_allclose(of.effective(maps, found), maps, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize(("length", "rank"), [(4, 2), (SIZE, 3), (20, 3), (20, 1)])
 def test_vectors_of_low_rank_have_a_null_space_even_on_short_texts(length, rank):
     maps, found, vectors = head_outputs(length, rank=rank)
-    for own, weights, full in every_map(effective_attention(maps, found), maps, vectors):
+    for own, weights, full in every_map(of.effective_attention(maps, found), maps, vectors):
         assert np.linalg.matrix_rank(full) == rank
         np.testing.assert_allclose(own @ full, weights @ full, **NEAR)
         np.testing.assert_allclose(own, least_norm(weights, full), **NEAR)
@@ -91,7 +83,7 @@ def test_equal_tokens_share_what_only_their_sum_determines():
     """Of two tokens with the same vector, each gets half of what both get."""
     maps, found, _ = head_outputs(5)
     found[..., 4, :] = found[..., 1, :]
-    own = effective_attention(maps, found)
+    own = of.effective_attention(maps, found)
     half = (maps[..., 1] + maps[..., 4]) / 2
     np.testing.assert_allclose(own[..., 1], half, **NEAR)
     np.testing.assert_allclose(own[..., 4], half, **NEAR)
@@ -102,7 +94,7 @@ def test_rounding_of_single_precision_gives_no_rank():
     maps, found, vectors = head_outputs(20, rank=3)
     rounded = found.float().double()
     assert np.linalg.matrix_rank(rounded[0, 0].numpy()) == SIZE
-    for own, weights, full in every_map(effective_attention(maps, rounded), maps, vectors):
+    for own, weights, full in every_map(of.effective_attention(maps, rounded), maps, vectors):
         np.testing.assert_allclose(own, least_norm(weights, full), rtol=0, atol=1e-4)
 
 
@@ -113,7 +105,7 @@ def test_local_attention_has_a_null_space_for_every_query(window):
     reach = np.abs(places[:, None] - places) <= window
     maps = maps * torch.tensor(reach)
     maps = maps / maps.sum(dim=-1, keepdim=True)
-    local = effective_attention(maps, found, torch.tensor(reach))
+    local = of.effective_attention(maps, found, torch.tensor(reach))
     for own, weights, full in every_map(local, maps, vectors):
         assert not own[~reach].any()
         for query, keys in enumerate(reach):
@@ -123,12 +115,12 @@ def test_local_attention_has_a_null_space_for_every_query(window):
 
 def test_shares_are_magnitudes_and_a_head_that_adds_nothing_has_none():
     maps, found, _ = head_outputs(20)
-    signed = effective_attention(maps, found)
+    signed = of.effective_attention(maps, found)
     assert (signed < 0).any()
     assert (signed.sum(dim=-1) - 1).abs().max() > 1e-3
     expected = signed.abs() / signed.abs().sum(dim=-1, keepdim=True)
-    np.testing.assert_allclose(effective(maps, found), expected, rtol=1e-12)
+    np.testing.assert_allclose(of.effective(maps, found), expected, rtol=1e-12)
     for measure in ("norms", "effective"):
-        assert not OF[measure](maps, torch.zeros_like(found), None).any()
-    assert torch.equal(OF["weights"](maps, found, None), maps)
-    np.testing.assert_allclose(shares(torch.tensor([[-3.0, 1.0]])), [[0.75, 0.25]])
+        assert not of.OF[measure](maps, torch.zeros_like(found), None).any()
+    assert torch.equal(of.OF["weights"](maps, found, None), maps)
+    np.testing.assert_allclose(of.shares(torch.tensor([[-3.0, 1.0]])), [[0.75, 0.25]])

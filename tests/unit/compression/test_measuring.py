@@ -7,7 +7,7 @@ from compressed import AMOUNTS, classifier, examples
 from safetensors.torch import load_file, save_file
 
 from darksecrets.ablation.disable import disable
-from darksecrets.compression import measuring, methods, storing, tables, timing
+from darksecrets.compression import measuring, methods, tables
 from darksecrets.models.hooks import Intervention, intervene
 from darksecrets.models.loading import Draw
 
@@ -150,10 +150,10 @@ def test_numbers_come_back_from_the_file_without_zeros(tmp_path):
     many[many.abs() < 1] = 0
     few[3, 1] = 0
     tensors = {"many": many, "few": few, "whole": torch.zeros(4, dtype=torch.int8)}
-    packed = storing.without_zeros(tensors)
+    packed = measuring.without_zeros(tensors)
     assert set(packed) == {"many.bits", "many.values", "few", "whole"}
     save_file(packed, tmp_path / "file")
-    assert storing.saved_bytes(packed) == (tmp_path / "file").stat().st_size
+    assert measuring.saved_bytes(packed) == (tmp_path / "file").stat().st_size
     read = load_file(tmp_path / "file")
     bits = [(int(byte) >> place) & 1 for byte in read["many.bits"] for place in range(7, -1, -1)]
     values = iter(read["many.values"].tolist())
@@ -189,16 +189,19 @@ class Moving(torch.nn.Module):
 def test_speed_is_relative_to_the_whole_model_in_the_same_repetition(monkeypatch):
     """All models take turns, so a machine that becomes slower changes no ratio."""
     clock = Clock()
-    monkeypatch.setattr(timing, "time", clock)
+    monkeypatch.setattr(measuring, "time", clock)
     models = [Moving(clock, seconds, 3) for seconds in (6.0, 6.0, 2.0)]
-    taken = timing.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
+    taken = measuring.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
     assert clock.calls == 30, "the first time of each does not count"
     assert taken == pytest.approx(np.outer(np.arange(2, 11), [6.0, 6.0, 2.0]))
-    fast, same = timing.speedup(taken[:, 0], taken[:, 2]), timing.speedup(taken[:, 0], taken[:, 1])
+    fast, same = (
+        measuring.speedup(taken[:, 0], taken[:, 2]),
+        measuring.speedup(taken[:, 0], taken[:, 1]),
+    )
     assert (fast.median, fast.low, fast.high) == pytest.approx((3, 3, 3))
-    assert same == timing.Speedup(1, 1, 1)
-    noisy = timing.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
-    assert noisy == timing.Speedup(2, 2, 2), "one repetition with other work"
+    assert same == measuring.Speedup(1, 1, 1)
+    noisy = measuring.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
+    assert noisy == measuring.Speedup(2, 2, 2), "one repetition with other work"
 
 
 def test_times_are_of_all_but_the_control(tmp_path):

@@ -10,8 +10,7 @@ import torch
 from compressed import AMOUNTS, classifier, examples
 
 from darksecrets.compression import methods
-from darksecrets.compression.measuring import compress
-from darksecrets.compression.saving import RECORD, save_all
+from darksecrets.compression.measuring import RECORD, compress, save_all
 from darksecrets.compression.settings import Settings
 from darksecrets.compression.tables import EIGHT_BITS, HEADS_AND_MLPS
 from darksecrets.models.loading import Draw, load_tokenizer

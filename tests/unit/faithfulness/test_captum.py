@@ -6,7 +6,7 @@ from captum.attr import LayerGradientXActivation
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.faithfulness.gradients import run
+from darksecrets.faithfulness.measuring import run
 from darksecrets.models.loading import load_classifier
 
 

@@ -8,10 +8,10 @@ import torch
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.faithfulness import erasing
-from darksecrets.faithfulness.erasing import decide, erase, first_tokens
+from darksecrets.faithfulness import running
 from darksecrets.faithfulness.examples import Examples
-from darksecrets.faithfulness.gradients import run
+from darksecrets.faithfulness.measuring import run
+from darksecrets.faithfulness.running import decide, erase, first_tokens
 from darksecrets.models.hooks import Call, Intervention, intervene, observe
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.models.losses import loss
@@ -185,7 +185,7 @@ def test_tokens_are_erased_until_the_decision_changes(tmp_path, monkeypatch):
         pairs = zip(rows, erased, strict=True)
         return [int(row == 0 and {3, 4} <= set(tokens.tolist())) for row, tokens in pairs]
 
-    monkeypatch.setattr(erasing, "decide", decided)
+    monkeypatch.setattr(running, "decide", decided)
     orders = {
         "at once": [np.array([3, 4, 1, 2, 5]), np.array([1, 2, 3])],
         "last": [np.array([1, 2, 3, 5, 4]), np.array([1, 2, 3])],

@@ -16,8 +16,7 @@ from toy_data import save_dataset
 
 from darksecrets.faithfulness import statistics
 from darksecrets.faithfulness.examples import Examples, read
-from darksecrets.faithfulness.gradients import run
-from darksecrets.faithfulness.measuring import Measured, measure, stretched
+from darksecrets.faithfulness.measuring import Measured, measure, run, stretched
 from darksecrets.faithfulness.running import tables
 from darksecrets.faithfulness.settings import Settings
 from darksecrets.faithfulness.tables import ATTENTION_GRADIENTS, COMPARED, ERASURE, FAITHFULNESS

@@ -1,75 +1,78 @@
-"""What the figures of this section draw, beside the tables they are drawn from."""
+"""Figures of sections 4.3 to 5, further: what they draw are the numbers of their tables."""
 
-import itertools
+import importlib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import draw_with
+from made_up_figures import METRICS, sources
+from matplotlib.figure import Figure
 
-from darksecrets.importance import importance_agreement, learned_gates
-from darksecrets.run.errors import InputError
+ROOT = Path(__file__).parents[3]
+MAIN = {task: metrics[0] for task, metrics in METRICS.items()}
+CASES = {
+    "weights_and_norms": (
+        *("norms", "norm_levels", ["weight", "norm"]),
+        "layer.notna() and kind != 'special' and state != 'finetuned-from-normal'",
+        ["task", "state", "kind", "layer"],
+    ),
+    "stripes_by_measure": (
+        *("attention_measures", "attention_levels_by_measure", ["weight"]),
+        "layer.notna() and measure == 'greatest' and state == 'finetuned' "
+        "and feature in ('[CLS]', '[SEP]')",
+        ["task", "attention", "feature", "layer"],
+    ),
+    "learned_gates": (
+        *("importance", "learned_gates", ["score"], "state == 'finetuned' and main"),
+        ["task", "weights", "chosen_by", "penalty"],
+    ),
+    "subnetwork_scores": (
+        *("subnetworks", "subnetwork_scores", ["score"], "state == 'finetuned' and main"),
+        ["task", "subnetwork", "trained"],
+    ),
+    "surviving_parts": (
+        *("subnetworks", "subnetworks", ["kept"], "subnetwork == 'good' and part == 'head'"),
+        ["task", "layer"],
+    ),
+    "loss_surfaces": (
+        *("landscape", "loss_surfaces", ["loss"], "plane == 'line' and seed == 1 and row == 1"),
+        ["task", "split", "column"],
+    ),
+    "flatness": (
+        *("landscape", "flatness_means", ["value"]),
+        "scale == 'filter' and split == 'train' and state != 'difference'",
+        ["task", "state", "measure"],
+    ),
+    "importance_agreement": (
+        *("importance", "importance_agreement", ["spearman"], "part == 'head'"),
+        ["task", "mode", "definition", "reference"],
+    ),
+    "compression": (
+        *("compression", "compression", ["retention"], "state == 'finetuned' and main"),
+        ["task", "method", "amount"],
+    ),
+    "seed_variance": ("seeds", "expected_maximum", ["expected", "held_out"], "main", ["task"]),
+}
+"""By figure: its package and table, columns, the rows that it shows, and what it averages over."""
 
-METRICS = {"QNLI": "accuracy", "STS-B": "pearson"}
-KEPT = {0.01: 24, 0.1: 6}
-WEIGHTS, CHOSEN_BY = ("trained on", "fine-tuned"), ("random", "absolute gradient", "learned")
+
+def drawn(figure: Figure) -> np.ndarray:
+    """All numbers of lines and of matrices."""
+    lines = [np.ravel(line.get_xydata()) for axes in figure.axes for line in axes.lines]
+    every = [collection.get_array() for axes in figure.axes for collection in axes.collections]
+    return np.concatenate([*lines, *(np.ravel(each) for each in every if each is not None)])
 
 
-@pytest.fixture
-def gates() -> pd.DataFrame:
-    rng, rows = np.random.default_rng(1), []
-    for task, seed, penalty, weights, name in itertools.product(
-        METRICS, (1, 2), KEPT, WEIGHTS, CHOSEN_BY
-    ):
-        score, baseline = rng.uniform(50, 80), 85.0
-        rows.append(
-            {"task": task, "state": "finetuned", "seed": seed, "metric": METRICS[task]}
-            | {"penalty": penalty, "chosen_by": name, "weights": weights, "kept": KEPT[penalty]}
-            | {"share": KEPT[penalty] / 36, "baseline": baseline, "score": score, "chance": 50.0}
-            | {"ci_low": score - baseline - 2, "ci_high": score - baseline + 2}
-        )
-    return pd.DataFrame(rows)
-
-
-def test_scores_are_drawn_over_the_share_of_heads_that_is_kept(gates: pd.DataFrame) -> None:
-    figure = draw_with(learned_gates.draw, list(METRICS), table=gates)
-    for task, axes in zip(METRICS, figure.axes, strict=True):
-        means = gates[gates["task"] == task].groupby(["weights", "chosen_by", "kept"])["score"]
-        drawn = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) == len(KEPT)]
-        expected = means.mean().unstack("kept")
-        for place in itertools.product(WEIGHTS, CHOSEN_BY):
-            assert any(np.allclose(line, expected.loc[place]) for line in drawn), place
-        words = [text.get_text() for text in axes.texts]
-        assert words == ["λ 0.01", "λ 0.1"]
-
-
-def test_a_task_without_gates_is_named(gates: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match="RTE"):
-        draw_with(learned_gates.draw, ["RTE"], table=gates)
-
-
-def test_heads_and_mlps_have_rows_of_their_own() -> None:
-    ends = {"ci_low": 0.1, "ci_high": 0.9, "task": "QNLI", "reference": "leave-one-out loss"}
-    rows = [
-        {**ends, "part": part, "mode": mode, "definition": "signed gradient", "spearman": rho}
-        for part, mode, rho in (
-            ("head", "zero", 0.5),
-            ("head", "uniform", 0.4),
-            ("MLP", "zero", 0.8),
-        )
-    ]
-    figure = draw_with(importance_agreement.draw, ["QNLI"], table=pd.DataFrame(rows))
-    (axes,) = figure.axes
-    named = dict(
-        zip((t.get_text() for t in axes.get_yticklabels()), axes.get_yticks(), strict=True)
-    )
-    assert set(named) == {f"signed gradient ({of})" for of in ("zero", "uniform", "MLPs")}
-    height = named["signed gradient (MLPs)"]
-    values = [
-        float(x)
-        for line in axes.lines
-        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
-        if abs(y - height) < 0.5
-    ]
-    assert 0.8 in values
-    assert not {0.4, 0.5} & set(values)
+@pytest.mark.parametrize("name", CASES)
+def test_the_numbers_of_the_table_are_drawn(name, tmp_path):
+    package, table, columns, shown, by = CASES[name]
+    module = importlib.import_module(f"darksecrets.{package}.{name}")
+    found = drawn(module.draw(sources(ROOT, name, tmp_path)))
+    rows = pd.read_csv(tmp_path / f"{table}.csv")
+    if "metric" in rows:
+        rows["main"] = rows["metric"] == rows["task"].map(MAIN)
+    means = rows.query(shown).groupby(by)[columns].mean().to_numpy(float).ravel()
+    missing = [mean for mean in means if not np.isclose(found, mean, rtol=1e-5, atol=1e-7).any()]
+    assert len(means) > 2
+    assert not missing

@@ -14,9 +14,7 @@ from darksecrets.ablation.disable import disable
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import compute
 from darksecrets.data.tasks import Task
-from darksecrets.importance.gates import Gates, MlpGates
-from darksecrets.importance.gradients import Gradients, held_out, measure, sample
-from darksecrets.importance.greedy import greedy_order
+from darksecrets.importance import gradients as of
 from darksecrets.importance.pruning import choices, orders
 from darksecrets.importance.steps import pruning_counts
 from darksecrets.importance.tables import CHOOSING, DEFINITIONS, PRUNING_CHOICES
@@ -74,8 +72,8 @@ def case(request, tmp_path_factory) -> Case:
 
 
 @pytest.fixture(scope="module")
-def found(case: Case) -> Gradients:
-    return measure(case.model, case.split, case.task, ROWS, nodes=NODES, paths=PATHS)
+def found(case: Case) -> of.Gradients:
+    return of.measure(case.model, case.split, case.task, ROWS, nodes=NODES, paths=PATHS)
 
 
 def gates(case: Case, examples: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
@@ -94,7 +92,7 @@ def test_gradients_are_central_differences(case, found, kind):
         for sign in (1, -1):
             both = gates(case)
             both[kind][0, layer, head] += sign * step
-            with torch.no_grad(), intervene(case.model, Gates(*both)):
+            with torch.no_grad(), intervene(case.model, of.Gates(*both)):
                 ends.append(case.losses(ROWS).numpy())
         slope = (ends[0] - ends[1]) / (2 * step)
         assert measured[:, layer, head] == pytest.approx(slope, rel=1e-5, abs=1e-7)
@@ -106,7 +104,7 @@ def test_a_closed_gate_disables_the_head(case, closed, mode):
     for layer, head in ((1, 2), (2, 1)):
         both = gates(case)
         both[closed][0, layer - 1, head - 1] = 0
-        with torch.no_grad(), intervene(case.model, Gates(*both)):
+        with torch.no_grad(), intervene(case.model, of.Gates(*both)):
             gated = case.losses(ROWS)
         with torch.no_grad(), disable(case.model, {layer: head}, mode):
             assert torch.allclose(case.losses(ROWS), gated, rtol=0, atol=1e-12)
@@ -120,7 +118,7 @@ def test_gradients_of_mlps_are_central_differences(case, found):
         for sign in (1, -1):
             gate = torch.ones((1, layers), dtype=torch.float64)
             gate[0, layer] += sign * step
-            with torch.no_grad(), intervene(case.model, MlpGates(gate)):
+            with torch.no_grad(), intervene(case.model, of.MlpGates(gate)):
                 ends.append(case.losses(ROWS).numpy())
         slope = (ends[0] - ends[1]) / (2 * step)
         assert found.mlp[:, layer, 0] == pytest.approx(slope, rel=1e-5, abs=1e-7)
@@ -155,7 +153,7 @@ def test_heads_are_measured_where_mlps_cannot_be_reached(case, monkeypatch, capl
         raise InputError("no MLPs.")
 
     monkeypatch.setattr("darksecrets.importance.gradients.mlps_of", refuse)
-    found = measure(case.model, case.split, case.task, ROWS[:2], nodes=2, paths=1)
+    found = of.measure(case.model, case.split, case.task, ROWS[:2], nodes=2, paths=1)
     assert found.mlp is None is found.mlp_exact
     assert "Only the importance of heads is measured. no MLPs." in caplog.text
 
@@ -196,7 +194,7 @@ def test_integrated_gradients_are_captums_and_add_up(case, found):
     with torch.no_grad():
         opened = case.losses(ROWS[:PATHS])
         everything = (torch.zeros_like(gates(case)[0]), gates(case)[1])
-        with intervene(case.model, Gates(*everything)):
+        with intervene(case.model, of.Gates(*everything)):
             closed = case.losses(ROWS[:PATHS])
     total = found.integrated.sum(axis=(1, 2))
     assert total == pytest.approx((opened - closed).numpy(), rel=0.01, abs=2e-4)
@@ -209,7 +207,7 @@ def test_integrated_gradients_are_captums_and_add_up(case, found):
             output = flat.view(-1, shape.layers, shape.heads, 1)
             kept = torch.ones(output.shape[:3], dtype=torch.float64)
             many = {name: ids.expand(len(flat), -1) for name, ids in batch.items()}
-            with intervene(case.model, Gates(output, kept)):
+            with intervene(case.model, of.Gates(output, kept)):
                 logits = case.model(**many).logits
             if case.task.is_regression:
                 return (logits[:, 0] - labels) ** 2
@@ -239,9 +237,9 @@ def test_exact_effects_are_those_of_models_that_are_run(case, found, mode):
 def test_the_greedy_order_is_that_of_trying_every_head(case, monkeypatch):
     """In steps of one head at a time, by brute force."""
     monkeypatch.setattr(
-        "darksecrets.importance.greedy.pruning_counts", lambda total: range(1, total + 1)
+        "darksecrets.importance.gradients.pruning_counts", lambda total: range(1, total + 1)
     )
-    order = greedy_order(case.model, case.split, case.task, ROWS)
+    order = of.greedy_order(case.model, case.split, case.task, ROWS)
     shape = shape_of(case.model)
     places = {(x, y) for x in range(1, shape.layers + 1) for y in range(1, shape.heads + 1)}
     assert set(order) == places
@@ -262,20 +260,16 @@ def test_a_loss_that_is_not_finite_is_named(case):
     last = list(broken)[-1]
     case.model.load_state_dict({**broken, last: torch.full_like(broken[last], torch.nan)})
     with pytest.raises(InputError, match="found a loss that is not a finite number"):
-        measure(case.model, case.split, case.task, ROWS, nodes=2, paths=1)
+        of.measure(case.model, case.split, case.task, ROWS, nodes=2, paths=1)
     case.model.load_state_dict(broken)
 
 
 @pytest.mark.parametrize(("examples", "size"), [(100, 30), (60, 30), (45, 30), (5, 9), (1, 3)])
 def test_a_sample_and_what_is_held_out_have_no_row_in_common(examples, size):
-    rows, others = sample(examples, size, 1), held_out(examples, size, 1)
+    rows, others = of.sample(examples, size, 1), of.held_out(examples, size, 1)
     assert len({*rows, *others}) == len(rows) + len(others) == min(examples, 2 * size)
     assert 0 <= len(rows) - len(others) <= 1
     assert {*rows, *others} <= set(range(examples))
-
-
-def test_a_sample_depends_on_its_seed():
-    assert sample(100, 30, 1) == sample(100, 30, 1) != sample(100, 30, 2)
 
 
 def test_the_number_of_heads_to_remove_is_that_of_a_loop(case, tmp_path):

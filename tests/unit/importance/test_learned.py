@@ -15,10 +15,8 @@ from darksecrets.data.batches import EncodedSplit
 from darksecrets.finetuning.evaluation import evaluate
 from darksecrets.finetuning.training import Settings
 from darksecrets.importance import learning
-from darksecrets.importance.hard_concrete import HardConcrete, settled
-from darksecrets.importance.learned import Controls, Found, Kept, learn
-from darksecrets.importance.learned_scores import learned_gates
-from darksecrets.importance.learning import GateLearner, Start, train_on
+from darksecrets.importance.learned import Controls, Found, Kept, learn, learned_gates
+from darksecrets.importance.learning import GateLearner, HardConcrete, Start, settled, train_on
 from darksecrets.importance.settings import LearnedGates
 from darksecrets.importance.tables import HEAD_GATES, LEARNED_GATES
 from darksecrets.models.hooks import shape_of

@@ -13,45 +13,11 @@ from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
-from darksecrets.importance.definitions import BATCH, orders
+from darksecrets.importance import pruning
+from darksecrets.importance import statistics as made
+from darksecrets.importance import tables as t
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.pruning import (
-    layer_needs,
-    least_important_mlps,
-    of_layers,
-    plan,
-    remaining_heads,
-    settings,
-    smaller_models,
-)
-from darksecrets.importance.pruning import orders as pruning_orders
 from darksecrets.importance.smaller import removable
-from darksecrets.importance.statistics import head_importance, importance_agreement, mlp_importance
-from darksecrets.importance.tables import (
-    ABSOLUTE,
-    ACCUMULATED,
-    CHOOSING,
-    DEFINITIONS,
-    EXACT,
-    GREEDY,
-    HEAD_IMPORTANCE,
-    IMPORTANCE_AGREEMENT,
-    INTEGRATED,
-    LAYER_NEEDS,
-    LOSS,
-    MLP_IMPORTANCE,
-    ORDER,
-    PER_TOKEN,
-    PRUNED_HEADS,
-    PRUNING_CHOICES,
-    PRUNING_CURVES,
-    PRUNING_ORDERS,
-    REMAINING_HEADS,
-    REVERSED,
-    SCORE,
-    SIGNED,
-    SMALLER_MODELS,
-)
 from darksecrets.run.tables import identify
 
 EXAMPLES, LAYERS, HEADS = 70, 3, 4
@@ -78,7 +44,7 @@ def found() -> Gradients:
 
 @pytest.fixture(scope="module")
 def importance(found: Gradients) -> pd.DataFrame:
-    return head_importance(found, seed=5)
+    return made.head_importance(found, seed=5)
 
 
 def of(table: pd.DataFrame, mode: str, name: str) -> np.ndarray:
@@ -96,18 +62,18 @@ def test_definitions_are_those_of_loops(found, importance):
         place = layer, head
         slopes = [found.output[number, layer, head] for number in range(EXAMPLES)]
         expected = {
-            ("zero", ABSOLUTE): sum(map(abs, slopes)) / EXAMPLES,
-            ("zero", SIGNED): -sum(slopes) / EXAMPLES,
-            ("zero", INTEGRATED): -found.integrated[:, layer, head].mean(),
-            ("zero", EXACT): found.exact["zero"][:, layer, head].mean(),
-            ("uniform", ABSOLUTE): np.abs(found.kept[:, layer, head]).mean(),
-            ("uniform", SIGNED): -found.kept[:, layer, head].mean(),
-            ("uniform", EXACT): found.exact["uniform"][:, layer, head].mean(),
+            ("zero", t.ABSOLUTE): sum(map(abs, slopes)) / EXAMPLES,
+            ("zero", t.SIGNED): -sum(slopes) / EXAMPLES,
+            ("zero", t.INTEGRATED): -found.integrated[:, layer, head].mean(),
+            ("zero", t.EXACT): found.exact["zero"][:, layer, head].mean(),
+            ("uniform", t.ABSOLUTE): np.abs(found.kept[:, layer, head]).mean(),
+            ("uniform", t.SIGNED): -found.kept[:, layer, head].mean(),
+            ("uniform", t.EXACT): found.exact["uniform"][:, layer, head].mean(),
         }
         for (mode, name), value in expected.items():
             assert of(importance, mode, name)[place] == pytest.approx(value, rel=1e-12)
     of_tokens = scaled(found.of_tokens.sum(axis=0))
-    assert of(importance, "zero", PER_TOKEN) == pytest.approx(of_tokens, rel=1e-12)
+    assert of(importance, "zero", t.PER_TOKEN) == pytest.approx(of_tokens, rel=1e-12)
 
 
 def test_accumulated_gradients_are_those_of_the_released_loop(found):
@@ -115,28 +81,28 @@ def test_accumulated_gradients_are_those_of_the_released_loop(found):
     rng = np.random.default_rng([7, 2])
     order = rng.permutation(np.arange(EXAMPLES))
     gradient, total = np.zeros((LAYERS, HEADS)), np.zeros((LAYERS, HEADS))
-    for start in range(0, EXAMPLES, BATCH):
-        rows = order[start : start + BATCH]
+    for start in range(0, EXAMPLES, made.BATCH):
+        rows = order[start : start + made.BATCH]
         gradient += found.output[rows].mean(axis=0)  # of the mean loss of the batch
         total += np.abs(gradient)
-    several = orders(found, seed=7)
+    several = made.orders(found, seed=7)
     assert several[0] == pytest.approx(scaled(total), rel=1e-12)
     assert np.ptp(several, axis=0).max() > 0.1, "it depends on the order"
 
 
 def test_intervals_are_as_wide_as_the_errors_of_means(found, importance):
     """Those of a mean of 70 examples: 1.96 standard errors, up to the noise of 1,000 resamples."""
-    rows = importance[(importance["mode"] == "zero") & (importance["definition"] == EXACT)]
+    rows = importance[(importance["mode"] == "zero") & (importance["definition"] == t.EXACT)]
     half = (rows["ci_high"] - rows["ci_low"]).to_numpy() / 2
     error = found.exact["zero"].std(axis=0).ravel() / np.sqrt(EXAMPLES)
     assert half == pytest.approx(1.96 * error, rel=0.12)
     assert set(rows["examples"]) == {EXAMPLES}
-    of_some = importance[importance["definition"] == INTEGRATED]
+    of_some = importance[importance["definition"] == t.INTEGRATED]
     assert set(of_some["examples"]) == {9}
 
 
 def test_tables_are_complete(importance, tmp_path):
-    HEAD_IMPORTANCE.write(identify(importance, "RTE", MODEL), tmp_path / "a.csv")
+    t.HEAD_IMPORTANCE.write(identify(importance, "RTE", MODEL), tmp_path / "a.csv")
     assert len(importance) == 9 * LAYERS * HEADS
 
 
@@ -146,27 +112,27 @@ def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path)
         [(layer, head, rng.normal()) for layer in (1, 2, 3) for head in (1, 2, 3, 4)],
         columns=["layer", "head", "delta"],
     )
-    table = importance_agreement(
+    table = made.importance_agreement(
         importance, found, effects, "uniform", {"permutations": 99, "seed": 1}
     )
-    IMPORTANCE_AGREEMENT.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
+    t.IMPORTANCE_AGREEMENT.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
     for row in table[table["part"] == "head"].to_dict("records"):
         values = of(importance, row["mode"], row["definition"]).ravel()
-        if row["reference"] == ORDER:
-            assert (row["mode"], row["definition"]) == ("zero", ACCUMULATED)
-            every = orders(found, 1).reshape(-1, LAYERS * HEADS)
+        if row["reference"] == t.ORDER:
+            assert (row["mode"], row["definition"]) == ("zero", t.ACCUMULATED)
+            every = made.orders(found, 1).reshape(-1, LAYERS * HEADS)
             pairs = [spearmanr(a, b).statistic for n, a in enumerate(every) for b in every[:n]]
             assert row["spearman"] == pytest.approx(np.mean(pairs), abs=1e-9)
             continue
-        reference = -effects["delta"] if row["reference"] == SCORE else None
-        if row["reference"] == LOSS:
-            reference = of(importance, row["mode"], EXACT).ravel()
-            assert row["definition"] != EXACT
+        reference = -effects["delta"] if row["reference"] == t.SCORE else None
+        if row["reference"] == t.LOSS:
+            reference = of(importance, row["mode"], t.EXACT).ravel()
+            assert row["definition"] != t.EXACT
         assert row["spearman"] == pytest.approx(spearmanr(values, reference).statistic, abs=1e-9)
     _check_mlps(found, table[table["part"] == "MLP"])
-    scored = table[table["reference"] == SCORE]
+    scored = table[table["reference"] == t.SCORE]
     assert set(scored["mode"]) == {"uniform"}, "the sweep's mode"
-    assert set(scored["definition"]) == {ABSOLUTE, SIGNED, EXACT}
+    assert set(scored["definition"]) == {t.ABSOLUTE, t.SIGNED, t.EXACT}
 
 
 def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:
@@ -174,7 +140,7 @@ def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:
     assert found.mlp is not None
     assert found.mlp_exact is not None
     slopes, exact = found.mlp[..., 0], found.mlp_exact[..., 0]
-    values = {ABSOLUTE: np.abs(slopes), SIGNED: -slopes}
+    values = {t.ABSOLUTE: np.abs(slopes), t.SIGNED: -slopes}
     assert set(rows["definition"]) == set(values)
     assert rows["p_within_layers"].isna().all()
     rng = np.random.default_rng(1)
@@ -183,7 +149,7 @@ def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:
         each = values[row["definition"]]
         expected = spearmanr(each.mean(axis=0), exact.mean(axis=0)).statistic
         assert row["spearman"] == pytest.approx(expected, abs=1e-9)
-        assert (row["parts"], row["reference"], row["mode"]) == (LAYERS, LOSS, "zero")
+        assert (row["parts"], row["reference"], row["mode"]) == (LAYERS, t.LOSS, "zero")
         again = [spearmanr(each[k].mean(axis=0), exact[k].mean(axis=0)).statistic for k in drawn]
         ends = np.quantile(again, (0.025, 0.975))
         # The draws are others: of three layers, correlations are -1, -1/2, 1/2 or 1.
@@ -191,13 +157,13 @@ def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:
 
 
 def test_the_importance_of_mlps_is_that_of_loops(found, tmp_path):
-    table = mlp_importance(found, seed=5)
-    MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
+    table = made.mlp_importance(found, seed=5)
+    t.MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
     assert len(table) == 3 * LAYERS
     for row in table.to_dict("records"):
         slopes = [found.mlp[number, row["layer"] - 1, 0] for number in range(EXAMPLES)]
         effects = [found.mlp_exact[number, row["layer"] - 1, 0] for number in range(EXAMPLES)]
-        value = {ABSOLUTE: sum(map(abs, slopes)), SIGNED: -sum(slopes), EXACT: sum(effects)}[
+        value = {t.ABSOLUTE: sum(map(abs, slopes)), t.SIGNED: -sum(slopes), t.EXACT: sum(effects)}[
             row["definition"]
         ]
         assert row["importance"] == pytest.approx(value / EXAMPLES, rel=1e-12)
@@ -206,15 +172,17 @@ def test_the_importance_of_mlps_is_that_of_loops(found, tmp_path):
 
 def test_an_encoder_whose_mlps_cannot_be_reached_has_none(found, tmp_path):
     alone = dataclasses.replace(found, mlp=None, mlp_exact=None)
-    table = mlp_importance(alone, seed=5)
-    MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
-    assert MLP_IMPORTANCE.read(tmp_path / "a.csv").empty
+    table = made.mlp_importance(alone, seed=5)
+    t.MLP_IMPORTANCE.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
+    assert t.MLP_IMPORTANCE.read(tmp_path / "a.csv").empty
     effects = pd.DataFrame(
         [(layer, head, layer - head) for layer in (1, 2, 3) for head in (1, 2, 3, 4)],
         columns=["layer", "head", "delta"],
     )
     draws = {"permutations": 9, "seed": 1}
-    agreed = importance_agreement(head_importance(alone, 5), alone, effects, "zero", draws)
+    agreed = made.importance_agreement(
+        made.head_importance(alone, 5), alone, effects, "zero", draws
+    )
     assert set(agreed["part"]) == {"head"}
 
 
@@ -223,25 +191,25 @@ GREEDILY = [(layer, head) for head in (2, 1, 4, 3) for layer in (3, 1, 2)]
 
 @pytest.fixture(scope="module")
 def table(importance: pd.DataFrame) -> pd.DataFrame:
-    return pruning_orders(importance, GREEDILY, draws=5, seed=4)
+    return pruning.orders(importance, GREEDILY, draws=5, seed=4)
 
 
 def test_orders_have_every_head_once_the_least_important_first(table, importance, tmp_path):
-    PRUNING_ORDERS.write(table, tmp_path / "orders.csv")
-    assert PRUNING_ORDERS.read(tmp_path / "orders.csv").equals(table)
-    planned = plan(table, examples=8)
+    t.PRUNING_ORDERS.write(table, tmp_path / "orders.csv")
+    assert t.PRUNING_ORDERS.read(tmp_path / "orders.csv").equals(table)
+    planned = pruning.plan(table, examples=8)
     by_name: dict[str, list[Order]] = {}
     for order in planned.orders:
         by_name.setdefault(order.name, []).append(order)
         assert sorted(order.heads) == sorted(GREEDILY)
     assert {name: len(of) for name, of in by_name.items()} == {
-        **dict.fromkeys((*DEFINITIONS, GREEDY, REVERSED), 1),
+        **dict.fromkeys((*t.DEFINITIONS, t.GREEDY, t.REVERSED), 1),
         RANDOM: 5,
     }
-    assert by_name[GREEDY][0].heads == tuple(GREEDILY)
-    assert by_name[REVERSED][0].heads == by_name[ABSOLUTE][0].heads[::-1]
+    assert by_name[t.GREEDY][0].heads == tuple(GREEDILY)
+    assert by_name[t.REVERSED][0].heads == by_name[t.ABSOLUTE][0].heads[::-1]
     assert len({order.heads for order in by_name[RANDOM]}) == 5
-    for name in DEFINITIONS:
+    for name in t.DEFINITIONS:
         values = of(importance, "zero", name)
         ordered = [values[layer - 1, head - 1] for layer, head in by_name[name][0].heads]
         assert ordered == sorted(ordered)
@@ -252,29 +220,31 @@ def test_mlps_are_ordered_by_their_absolute_gradients():
     values = {1: 0.3, 2: 0.1, 3: 0.2}
     rows = [
         {"definition": definition, "layer": layer, "importance": sign * value}
-        for definition, sign in ((EXACT, -1), (ABSOLUTE, 1), (SIGNED, -1))
+        for definition, sign in ((t.EXACT, -1), (t.ABSOLUTE, 1), (t.SIGNED, -1))
         for layer, value in values.items()
     ]
     found = pd.DataFrame(rows)
-    assert least_important_mlps(found) == sorted(values, key=values.__getitem__) == [2, 3, 1]
-    assert least_important_mlps(found.iloc[:0]) == []
+    assert (
+        pruning.least_important_mlps(found) == sorted(values, key=values.__getitem__) == [2, 3, 1]
+    )
+    assert pruning.least_important_mlps(found.iloc[:0]) == []
 
 
 def test_tied_heads_are_ordered_at_random(importance):
     """An order by number would remove the first layers first, for no reason."""
     tied = importance.assign(importance=1.0)
     firsts = {
-        plan(pruning_orders(tied, GREEDILY, draws=2, seed=seed)).orders[0].heads[0]
+        pruning.plan(pruning.orders(tied, GREEDILY, draws=2, seed=seed)).orders[0].heads[0]
         for seed in range(30)
     }
     assert len(firsts) > 6
 
 
 def test_layers_keep_the_heads_with_the_greatest_exact_effects(table, importance):
-    layers = of_layers(table)
+    layers = pruning.of_layers(table)
     assert len(layers) == LAYERS * (HEADS - 1)
-    shape = plan(table).shape
-    exact = of(importance, "zero", EXACT)
+    shape = pruning.plan(table).shape
+    exact = of(importance, "zero", t.EXACT)
     for name, (layer, kept) in layers.items():
         ((of_layer, heads),) = shape.parse(name).items()
         assert (of_layer, len(heads)) == (layer, HEADS - kept)
@@ -289,10 +259,10 @@ def result(table: pd.DataFrame) -> SweepResult:
     """Predictions of random classes, worse the more heads are removed."""
     from darksecrets.ablation.sweep import Settings
 
-    names = settings(Settings(TASKS["MRPC"], 1, 64), table).sets
+    names = pruning.settings(Settings(TASKS["MRPC"], 1, 64), table).sets
     rng = np.random.default_rng(6)
     labels = rng.integers(0, 2, 90)
-    shape = plan(table).shape
+    shape = pruning.plan(table).shape
     wrong = [0.1, *(0.1 + 0.03 * sum(map(len, shape.parse(name).values())) for name in names)]
     flips = rng.random((len(names) + 1, 90)) < np.array(wrong)[:, None]
     kinds = ["baseline"] + ["set"] * len(names)
@@ -302,10 +272,10 @@ def result(table: pd.DataFrame) -> SweepResult:
 
 def test_curves_are_scores_on_all_examples(table, result, tmp_path):
     """Unlike with heads that halves choose: the score is that of Table 1, also F1."""
-    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
     curves, pruned = joint_effects(result, planned, task, tolerance=1, resamples=200, seed=1)
-    PRUNING_CURVES.write(identify(curves, "MRPC", MODEL), tmp_path / "curves.csv")
-    PRUNED_HEADS.write(identify(pruned, "MRPC", MODEL), tmp_path / "pruned.csv")
+    t.PRUNING_CURVES.write(identify(curves, "MRPC", MODEL), tmp_path / "curves.csv")
+    t.PRUNED_HEADS.write(identify(pruned, "MRPC", MODEL), tmp_path / "pruned.csv")
     number = {name: row for row, name in enumerate(result.sets["name"])}
     whole = score(task, result.predictions[0], result.labels)
     for row in curves.to_dict("records"):
@@ -323,15 +293,15 @@ def test_curves_are_scores_on_all_examples(table, result, tmp_path):
 
 def test_smaller_models_are_scored_where_they_were_not_chosen(table, result, tmp_path):
     """Also the intact one, if no head can be removed."""
-    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
     curves, _ = joint_effects(result, planned, task, tolerance=1, resamples=100, seed=1)
-    numbers = dict(zip(CHOOSING, [0, *planned.counts], strict=False))
+    numbers = dict(zip(t.CHOOSING, [0, *planned.counts], strict=False))
     chosen = pd.DataFrame(
-        [(name, metric, 1.0, numbers[name], 40) for name in CHOOSING for metric in task.metrics],
-        columns=list(PRUNING_CHOICES.names),
+        [(name, metric, 1.0, numbers[name], 40) for name in t.CHOOSING for metric in task.metrics],
+        columns=list(t.PRUNING_CHOICES.names),
     )
-    found = smaller_models(curves, chosen)
-    SMALLER_MODELS.write(identify(found, "MRPC", MODEL), tmp_path / "smaller.csv")
+    found = pruning.smaller_models(curves, chosen)
+    t.SMALLER_MODELS.write(identify(found, "MRPC", MODEL), tmp_path / "smaller.csv")
     assert len(found) == len(chosen)
     number = {name: row for row, name in enumerate(result.sets["name"])}
     for row in found.to_dict("records"):
@@ -345,9 +315,9 @@ def test_smaller_models_are_scored_where_they_were_not_chosen(table, result, tmp
 
 
 def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(table, result, tmp_path):
-    task, layers = TASKS["MRPC"], of_layers(table)
-    needs = layer_needs(result, layers, task, tolerance=5, resamples=400, seed=1)
-    LAYER_NEEDS.write(identify(needs, "MRPC", MODEL), tmp_path / "needs.csv")
+    task, layers = TASKS["MRPC"], pruning.of_layers(table)
+    needs = pruning.layer_needs(result, layers, task, tolerance=5, resamples=400, seed=1)
+    t.LAYER_NEEDS.write(identify(needs, "MRPC", MODEL), tmp_path / "needs.csv")
     number = {name: row for row, name in enumerate(result.sets["name"])}
     names = {place: name for name, place in layers.items()}
     for row in needs.to_dict("records"):
@@ -362,13 +332,13 @@ def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(table, res
 
 
 def test_the_heads_that_survive_are_those_removed_last(table, result, tmp_path):
-    task, planned = TASKS["MRPC"], plan(table, len(result.idx))
+    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
     _, pruned = joint_effects(result, planned, task, tolerance=20, resamples=50, seed=1)
-    left = remaining_heads(table, pruned, "f1")
-    REMAINING_HEADS.write(identify(left, "MRPC", MODEL), tmp_path / "left.csv")
-    assert set(left["order"]) == {*DEFINITIONS, GREEDY}
+    left = pruning.remaining_heads(table, pruned, "f1")
+    t.REMAINING_HEADS.write(identify(left, "MRPC", MODEL), tmp_path / "left.csv")
+    assert set(left["order"]) == {*t.DEFINITIONS, t.GREEDY}
     for order in planned.orders:
-        if order.name in (RANDOM, REVERSED):
+        if order.name in (RANDOM, t.REVERSED):
             continue
         rows = pruned[(pruned["order"] == order.name) & (pruned["metric"] == "f1")]
         (removed,) = rows["largest"]
@@ -382,21 +352,21 @@ def test_the_heads_that_survive_are_those_removed_last(table, result, tmp_path):
 def test_the_sweep_removes_each_set_once(table):
     from darksecrets.ablation.sweep import Settings
 
-    made = settings(Settings(TASKS["RTE"], 1, 64), table)
+    made = pruning.settings(Settings(TASKS["RTE"], 1, 64), table)
     assert (made.mode, made.parts) == ("zero", False)
     assert len(made.sets) == len(set(made.sets))
-    assert {*plan(table).sets, *of_layers(table)} == set(made.sets)
+    assert {*pruning.plan(table).sets, *pruning.of_layers(table)} == set(made.sets)
 
 
 def test_the_removable_heads_are_the_least_important_that_are_tolerated(table):
     chosen_on_others = pd.DataFrame(
         {
-            "order": [ABSOLUTE, ABSOLUTE, GREEDY],
+            "order": [t.ABSOLUTE, t.ABSOLUTE, t.GREEDY],
             "metric": ["f1", "accuracy", "accuracy"],
             "removed": [0, 3, 9],
         }
     )
-    (order,) = (order for order in plan(table).orders if order.name == ABSOLUTE)
+    (order,) = (order for order in pruning.plan(table).orders if order.name == t.ABSOLUTE)
     assert removable(table, chosen_on_others, "f1") == {}
     chosen = removable(table, chosen_on_others, "accuracy")
     assert {(x, y) for x, heads in chosen.items() for y in heads} == set(order.heads[:3])

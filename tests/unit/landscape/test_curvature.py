@@ -13,8 +13,8 @@ from tiny_models import save_classifier
 from torch.func import functional_call
 
 from darksecrets.data.batches import EncodedSplit
+from darksecrets.landscape import measuring
 from darksecrets.landscape import objective as of_objective
-from darksecrets.landscape.curvature import draws_of_trace, top_eigenvalue
 from darksecrets.landscape.directions import (
     encoder_parameters,
     filter_normalised,
@@ -22,7 +22,6 @@ from darksecrets.landscape.directions import (
     filter_scale,
 )
 from darksecrets.landscape.objective import Objective
-from darksecrets.landscape.sharpness import balls, box, rises, sharpness
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.errors import InputError
 
@@ -90,11 +89,11 @@ def test_hessian_of_logistic_regression_is_that_of_the_formula(logistic):
 def test_eigenvalue_and_trace_of_logistic_regression(logistic):
     objective, counts, weights = logistic
     exact = exact_hessian(counts, weights)
-    found = top_eigenvalue(objective.product, objective.start, 50, generator())
+    found = measuring.top_eigenvalue(objective.product, objective.start, 50, generator())
     values, vectors = np.linalg.eigh(exact)
     assert found.value == pytest.approx(values[-1], abs=found.residual + 1e-12)
     assert abs(found.vector.numpy() @ vectors[:, -1]) == pytest.approx(1, abs=1e-4)
-    draws = draws_of_trace(objective.product, objective.start, 400, generator())
+    draws = measuring.draws_of_trace(objective.product, objective.start, 400, generator())
     error = draws.std(ddof=1) / np.sqrt(len(draws))
     assert abs(draws.mean() - np.trace(exact)) < 3 * error
 
@@ -116,7 +115,7 @@ def test_lanczos_finds_the_greatest_eigenvalue(seed):
     exact = np.linalg.eigvalsh(matrix)
     assert abs(exact[0]) > abs(exact[-1])
     like = torch.zeros(60, dtype=torch.float64)
-    found = top_eigenvalue(as_product(matrix), like, 60, generator(seed))
+    found = measuring.top_eigenvalue(as_product(matrix), like, 60, generator(seed))
     assert found.value == pytest.approx(exact[-1], abs=max(found.residual, 1e-9))
     assert found.residual <= 2e-3 * abs(found.value)
 
@@ -128,7 +127,7 @@ def test_an_eigenvalue_is_within_the_residual(steps):
         matrix = symmetric(40, seed)
         exact = np.linalg.eigvalsh(matrix)
         like = torch.zeros(40, dtype=torch.float64)
-        found = top_eigenvalue(as_product(matrix), like, steps, generator(seed))
+        found = measuring.top_eigenvalue(as_product(matrix), like, steps, generator(seed))
         assert np.abs(exact - found.value).min() <= found.residual + 1e-12
         assert found.value <= exact[-1] + 1e-12
         assert found.steps <= steps
@@ -136,9 +135,9 @@ def test_an_eigenvalue_is_within_the_residual(steps):
 
 def test_lanczos_ends_where_its_space_is_exhausted():
     like = torch.zeros(5, dtype=torch.float64)
-    found = top_eigenvalue(as_product(np.zeros((5, 5))), like, 5, generator())
+    found = measuring.top_eigenvalue(as_product(np.zeros((5, 5))), like, 5, generator())
     assert (found.value, found.residual) == (0, 0)
-    found = top_eigenvalue(as_product(2 * np.eye(5)), like, 5, generator())
+    found = measuring.top_eigenvalue(as_product(2 * np.eye(5)), like, 5, generator())
     assert (found.value, found.steps) == (pytest.approx(2), 1)
 
 
@@ -285,7 +284,7 @@ def quadratic(seed: int, slope: float) -> Quadratic:
 
 
 def top_of(made: Quadratic) -> torch.Tensor:
-    return top_eigenvalue(made.product, made.start, 6, generator()).vector
+    return measuring.top_eigenvalue(made.product, made.start, 6, generator()).vector
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.3])
@@ -300,7 +299,7 @@ def test_sharpness_in_the_box_against_all_its_corners(slope):
             for signs in itertools.product((-1.0, 1.0), repeat=6)
         ]
         best = 100 * (max(corners) - 1) / 2
-        found = sharpness(made, box(made, 0.1), 10, [top_of(made)])  # type: ignore[arg-type]
+        found = measuring.sharpness(made, measuring.box(made, 0.1), 10, [top_of(made)])  # type: ignore[arg-type]
         assert found <= best * (1 + 1e-9)
         assert found >= 0.6 * best
         exact += found == pytest.approx(best)
@@ -314,7 +313,7 @@ def test_sharpness_by_filters_against_scipy(slope):
         made = quadratic(seed, slope)
         radii = 0.1 * made.start.view(3, 2).norm(dim=1).numpy()
         best = 100 * (_greatest(made, radii) - 1) / 2
-        found = sharpness(made, balls(made, 0.1), 30, [top_of(made)])  # type: ignore[arg-type]
+        found = measuring.sharpness(made, measuring.balls(made, 0.1), 30, [top_of(made)])  # type: ignore[arg-type]
         assert found <= best * (1 + 1e-6)
         exact += found == pytest.approx(best, rel=1e-3)
     assert exact >= 7
@@ -334,7 +333,7 @@ def _greatest(made: Quadratic, radii: np.ndarray) -> float:
 def test_sharpness_follows_the_formula_of_keskar():
     """Without curvature, the rise in the box is Σ |slope| ε (|x| + 1), divided by 1 + loss."""
     made = Quadratic(np.zeros((6, 6)), np.arange(6) - 2.5)
-    found = sharpness(made, box(made, 0.01), 3)  # type: ignore[arg-type]
+    found = measuring.sharpness(made, measuring.box(made, 0.01), 3)  # type: ignore[arg-type]
     rise = float((made.slope.abs() * 0.01 * (made.start.abs() + 1)).sum())
     assert found == pytest.approx(100 * rise / 2)
 
@@ -344,10 +343,10 @@ def test_mean_rise_is_half_the_trace_of_the_normalised_hessian(logistic):
     objective, counts, weights = logistic
     matrix = exact_hessian(counts, weights) * np.outer(np.abs(weights), np.abs(weights))
     radius = 1e-3
-    found = rises(objective, radius, 400, generator())
+    found = measuring.rises(objective, radius, 400, generator())
     error = found.std(ddof=1) / np.sqrt(len(found))
     assert abs(found.mean() - radius**2 * np.trace(matrix) / 2) < 3 * error
-    again = rises(objective, radius, 400, generator())
+    again = measuring.rises(objective, radius, 400, generator())
     assert (found == again).all()
 
 
@@ -363,12 +362,6 @@ def test_a_loss_that_is_no_number_is_refused(encoder):
     finally:
         with torch.no_grad():
             weights.copy_(kept)
-
-
-def test_fused_attention_is_refused_by_pytorch_and_eager_is_not_fused(encoder):
-    """The reason for ``eager``: if this fails, the fused kernel has learned second derivatives."""
-    model, _, _ = encoder
-    assert model.config._attn_implementation == "eager"
 
 
 def test_rescaled_queries_and_keys_change_plain_numbers_only(encoder):
@@ -398,11 +391,11 @@ def test_rescaled_queries_and_keys_change_plain_numbers_only(encoder):
 def _numbers(objective: Objective) -> dict[str, list[float]]:
     """Trace, eigenvalue and sharpness, plain and filter-normalised, and the mean rise."""
     found = {}
-    regions = {"plain": box(objective, 5e-4), "filter": balls(objective, 5e-3)}
+    regions = {"plain": measuring.box(objective, 5e-4), "filter": measuring.balls(objective, 5e-3)}
     products = {"plain": objective.product, "filter": objective.scaled_product}
     for scale, product in products.items():
-        top = top_eigenvalue(product, objective.start, 8, generator())
-        trace = draws_of_trace(product, objective.start, 4, generator()).mean()
-        found[scale] = [top.value, float(trace), sharpness(objective, regions[scale], 3)]
-    found["filter"].append(float(rises(objective, 0.05, 3, generator()).mean()))
+        top = measuring.top_eigenvalue(product, objective.start, 8, generator())
+        trace = measuring.draws_of_trace(product, objective.start, 4, generator()).mean()
+        found[scale] = [top.value, float(trace), measuring.sharpness(objective, regions[scale], 3)]
+    found["filter"].append(float(measuring.rises(objective, 0.05, 3, generator()).mean()))
     return found

@@ -17,7 +17,7 @@ from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate
 from darksecrets.landscape import running
 from darksecrets.landscape.finetuned import sample
-from darksecrets.landscape.points import check_points
+from darksecrets.landscape.preflight import check_points
 from darksecrets.landscape.resetting import outputs_of, with_stored
 from darksecrets.landscape.results import Reset
 from darksecrets.landscape.running import Loop, Shared, heads_of, run

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, f1_score, log_loss
 from darksecrets.ablation.statistics import Resampling
 from darksecrets.landscape.joining import change_and_cost
 from darksecrets.landscape.results import Reset
-from darksecrets.landscape.scoring import changes_of_maps, score
+from darksecrets.landscape.statistics import changes_of_maps, score
 from darksecrets.landscape.swaps import interpolations
 from darksecrets.landscape.tables import TABLES
 from darksecrets.run.errors import InputError

@@ -15,9 +15,8 @@ from transformers import PreTrainedModel
 from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.finetuning.evaluation import evaluate, write_results
 from darksecrets.landscape.finetuned import Finetuned
-from darksecrets.landscape.grids import around
 from darksecrets.landscape.settings import Surface as Settings
-from darksecrets.landscape.surface import Surface, tables
+from darksecrets.landscape.surface import Surface, around, tables
 from darksecrets.landscape.surface_tables import CORNERS
 from darksecrets.landscape.surfaces import DIRECTIONS, Losses, Model, measure, weights_of
 from darksecrets.landscape.vectors import Vectors, random_directions

@@ -22,13 +22,13 @@ from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate, write_results
 from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.finetuned import Finetuned, sample
-from darksecrets.landscape.grids import along, around, between, check_grid
-from darksecrets.landscape.projection import project
+from darksecrets.landscape.loss_surfaces import levels
+from darksecrets.landscape.preflight import check_grid
 from darksecrets.landscape.settings import Surface as Settings
-from darksecrets.landscape.surface import Surface, tables
+from darksecrets.landscape.surface import Surface, along, around, between, tables
 from darksecrets.landscape.surface_tables import CORNERS, TABLES
 from darksecrets.landscape.surfaces import Losses, Model, measure
-from darksecrets.landscape.vectors import Frame, Vectors, frame_of
+from darksecrets.landscape.vectors import Frame, Vectors, frame_of, project
 from darksecrets.models.loading import draw_from_normal, load_classifier, load_tokenizer
 from darksecrets.run.errors import InputError
 
@@ -317,6 +317,16 @@ def test_grids_have_the_models_as_nodes():
         assert len(between(points)) == len(circle) == points
     with pytest.raises(InputError, match="found 14, expected an odd number"):
         check_grid(14)
+
+
+def test_colours_are_even_on_a_logarithmic_scale_and_robust():
+    losses = np.concatenate([np.linspace(0.1, 1, 99), [1e6]])
+    found = levels(losses)
+    assert found[0] == pytest.approx(0.1)
+    assert found[-1] < 2, "one huge loss does not hide all others"
+    assert np.allclose(np.diff(np.log(found)), np.log(found[1] / found[0]))
+    assert (np.diff(levels(np.full(9, 0.5))) > 0).all()
+    assert (np.diff(levels(np.zeros(9))) > 0).all()
 
 
 def test_random_directions_hardly_move_what_a_frame_says():

@@ -8,7 +8,7 @@ from encoders import FAMILIES
 
 from darksecrets.attention.extraction import encode_longest_first
 from darksecrets.models.loading import load_tokenizer
-from darksecrets.norms.kinds import kinds_of
+from darksecrets.norms.measuring import kinds_of
 from darksecrets.norms.tables import FREQUENT, KINDS, OTHER
 
 TEXTS = {

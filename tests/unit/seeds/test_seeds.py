@@ -10,9 +10,8 @@ from scipy import stats
 
 from darksecrets.finetuning.tables import LEARNING_CURVES, predictions
 from darksecrets.run.errors import InputError
-from darksecrets.seeds import grid as grids
-from darksecrets.seeds.statistics import tables
-from darksecrets.seeds.stopping import predictive, stop
+from darksecrets.seeds import statistics as grids
+from darksecrets.seeds.statistics import predictive, stop, tables
 from darksecrets.seeds.tables import TABLES
 
 

@@ -21,31 +21,16 @@ from darksecrets.models.loading import load_classifier
 from darksecrets.models.selectors import Shape
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
+from darksecrets.subnetworks import search as searching
+from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.claims import over_random
-from darksecrets.subnetworks.finding import predicted, subnetworks
-from darksecrets.subnetworks.magnitude import matrices, pruned
+from darksecrets.subnetworks.finding import matrices, predicted, pruned, subnetworks
 from darksecrets.subnetworks.parts import Parts
-from darksecrets.subnetworks.search import (
-    Examples,
-    Found,
-    deciding_metric,
-    importance,
-    predictions,
-    search,
-)
 from darksecrets.subnetworks.statistics import subnetwork_scores
 from darksecrets.subnetworks.steps import most_steps, shares_left
-from darksecrets.subnetworks.tables import (
-    AS_IT_IS,
-    BAD,
-    GOOD,
-    RANDOM,
-    SUBNETWORK_SCORES,
-    SUBNETWORKS,
-)
 
 EXAMPLES = 20
-ROWS = Examples(range(8), range(8, EXAMPLES))
+ROWS = searching.Examples(range(8), range(8, EXAMPLES))
 
 
 @dataclass(frozen=True)
@@ -168,7 +153,7 @@ def test_importance_is_the_mean_absolute_slope_of_every_example(case):
     """Against central differences of gates, of each example alone, within a subnetwork."""
     parts, step = some(case, 1), 1e-5
     rows = ROWS.measuring[:4]
-    found = importance(case.model, case.split, case.task, rows, parts)
+    found = searching.importance(case.model, case.split, case.task, rows, parts)
     layers, heads = parts.heads.shape
     for place in [*np.ndindex(layers, heads), *((layer,) for layer in range(layers))]:
         slopes = []
@@ -186,7 +171,7 @@ def test_importance_is_the_mean_absolute_slope_of_every_example(case):
 
 def test_the_search_is_that_of_a_plain_loop(case):
     share = 0.8
-    found = search(case.model, case.split, case.task, ROWS, share)
+    found = searching.search(case.model, case.split, case.task, ROWS, share)
     metric = METRICS[case.task.metrics[0]]
 
     def score(parts: Parts) -> float:
@@ -211,7 +196,9 @@ def test_the_search_is_that_of_a_plain_loop(case):
     for tenths, of_mlps in ((0.1, 1), (0.05, 0), (0, 1)):
         count = max(1, round(tenths * total)) if tenths else 0
         while not (count and len(heads) == 1) and not (of_mlps and len(mlps) == 1):
-            of = importance(case.model, case.split, case.task, ROWS.measuring, flags(heads, mlps))
+            of = searching.importance(
+                case.model, case.split, case.task, ROWS.measuring, flags(heads, mlps)
+            )
             gone = set(sorted(heads, key=lambda place: of[0][place])[: min(count, len(heads) - 1)])
             off = set(sorted(mlps, key=lambda layer: of[1][layer])[:of_mlps])
             reached = score(flags(heads - gone, mlps - off))
@@ -231,14 +218,14 @@ def test_the_search_is_that_of_a_plain_loop(case):
     assert len(scores) - 1 <= most_steps(shape[0])
 
 
-def found_with(heads: list[list[int]], mlps: list[int]) -> Found:
+def found_with(heads: list[list[int]], mlps: list[int]) -> searching.Found:
     steps = np.array(heads), np.array(mlps)
-    return Found(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
+    return searching.Found(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
 
 
 def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case, tmp_path):
     """Then the rest, which is bad, is empty; all are predicted and scored, and say so."""
-    found = search(case.model, case.split, case.task, ROWS, np.inf)
+    found = searching.search(case.model, case.split, case.task, ROWS, np.inf)
     assert found.good.size == Parts.every(shape_of(case.model)).size
     assert found.bad().size == (0, 0)
     table = subnetworks(case.model, found, draws=2, seed=1)
@@ -246,15 +233,15 @@ def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case, tmp_pa
     whole, good, _, *drawn = result.predictions[:5]
     assert (good == whole).all()
     assert all((each == whole).all() for each in drawn), "there is but one of this size"
-    options = {"trained": AS_IT_IS, "resamples": 50, "seed": 1}
+    options = {"trained": t.AS_IT_IS, "resamples": 50, "seed": 1}
     scores = subnetwork_scores(result, table, case.task, **options)
     identified = identify(scores, case.task.name, "finetuned/seed-1")
-    SUBNETWORK_SCORES.write(identified, tmp_path / "scores.csv")
+    t.SUBNETWORK_SCORES.write(identified, tmp_path / "scores.csv")
     sizes = scores.groupby("subnetwork")[["heads", "mlps", "same_size"]].first()
-    assert sizes.loc[BAD].tolist() == [0, 0, False]
-    assert sizes.loc[GOOD, "same_size"]
+    assert sizes.loc[t.BAD].tolist() == [0, 0, False]
+    assert sizes.loc[t.GOOD, "same_size"]
     kept = over_random(identified)
-    assert set(kept["subnetwork"]) == {GOOD}, "claims leave out what is of another size"
+    assert set(kept["subnetwork"]) == {t.GOOD}, "claims leave out what is of another size"
     assert (kept["low"] <= 0).all(), "and the whole model is no better than itself"
 
 
@@ -265,7 +252,7 @@ def test_a_layer_without_heads_is_that_of_removed_weights(case, layer):
     heads[layer] = False
     parts = Parts(heads, every.mlps)
     rows = list(range(EXAMPLES))
-    (found,) = predictions(case.model, case.split, case.task, rows, [parts.removal()])
+    (found,) = searching.predictions(case.model, case.split, case.task, rows, [parts.removal()])
     with torch.no_grad():
         small = without(case, parts)
         logits = torch.cat([case.logits(small, row) for row in rows]).numpy()
@@ -298,27 +285,27 @@ def test_random_subnetworks_have_exactly_the_size_and_differ():
 
 
 def test_the_table_has_every_part_of_every_subnetwork(case, tmp_path):
-    found = search(case.model, case.split, case.task, ROWS, 0.9)
+    found = searching.search(case.model, case.split, case.task, ROWS, 0.9)
     table = subnetworks(case.model, found, draws=3, seed=5)
     file = tmp_path / "subnetworks.csv"
-    SUBNETWORKS.write(identify(table, case.task.name, "finetuned/seed-1"), file)
-    table = SUBNETWORKS.read(file)
+    t.SUBNETWORKS.write(identify(table, case.task.name, "finetuned/seed-1"), file)
+    table = t.SUBNETWORKS.read(file)
     assert len(table) == 5 * (8 + 2)
-    for name, expected in ((GOOD, found.good), (BAD, found.bad())):
+    for name, expected in ((t.GOOD, found.good), (t.BAD, found.bad())):
         again = Parts.from_table(table[table["subnetwork"] == name])
         assert (again.heads == expected.heads).all()
         assert (again.mlps == expected.mlps).all()
-    good = table[table["subnetwork"] == GOOD]
+    good = table[table["subnetwork"] == t.GOOD]
     assert (good["step"].isna() == good["kept"]).all()
-    assert table.loc[table["subnetwork"] == RANDOM, "step"].isna().all()
-    one = table[(table["subnetwork"] == RANDOM) & (table["draw"] == 3)]
+    assert table.loc[table["subnetwork"] == t.RANDOM, "step"].isna().all()
+    one = table[(table["subnetwork"] == t.RANDOM) & (table["draw"] == 3)]
     assert one.loc[one["part"] == HEADS, "kept"].sum() == found.good.size[0]
     # 32 × 32 weights in each of four maps, for four heads; 32 × 64 in each of two.
     assert set(zip(one["part"], one["weights"], strict=True)) == {("head", 1024), ("MLP", 4096)}
 
 
 def test_predictions_are_those_of_models_that_are_run(case):
-    found = search(case.model, case.split, case.task, ROWS, 0.9)
+    found = searching.search(case.model, case.split, case.task, ROWS, 0.9)
     table = subnetworks(case.model, found, draws=2, seed=5)
     model = copy.deepcopy(case.model)
     result = predicted(model, case.split, case.task, table)
@@ -383,7 +370,7 @@ def test_families_of_encoders_are_searched(family, tmp_path):
     task = TASKS["RTE"]
     model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
     split = examples(task, model.config.pad_token_id)
-    found = search(model, split, task, ROWS, 0.8)
+    found = searching.search(model, split, task, ROWS, 0.8)
     table = subnetworks(model, found, draws=2, seed=1)
     result = predicted(model, split, task, table)
     assert len(result.sets) == 1 + 4 + 9
@@ -395,7 +382,7 @@ def test_an_encoder_out_of_reach_is_refused(tmp_path):
     model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
     split = examples(TASKS["RTE"], model.config.pad_token_id)
     with pytest.raises(InputError, match="attention cannot be reached"):
-        search(model, split, TASKS["RTE"], ROWS, 0.9)
+        searching.search(model, split, TASKS["RTE"], ROWS, 0.9)
 
 
 def test_a_loss_that_is_not_finite_is_named(case):
@@ -403,23 +390,27 @@ def test_a_loss_that_is_not_finite_is_named(case):
     with torch.no_grad():
         broken.classifier.register_forward_hook(lambda *given: given[2] * torch.nan)
     with pytest.raises(InputError, match="not finite"):
-        search(broken, case.split, case.task, ROWS, 0.9)
+        searching.search(broken, case.split, case.task, ROWS, 0.9)
 
 
 def test_accuracy_decides_where_a_task_has_it():
-    named = {name: deciding_metric(TASKS[name]) for name in ("MRPC", "RTE", "STS-B")}
+    named = {name: searching.deciding_metric(TASKS[name]) for name in ("MRPC", "RTE", "STS-B")}
     assert named == {"MRPC": "accuracy", "RTE": "accuracy", "STS-B": "pearson"}
 
 
 def test_examples_that_measure_do_not_decide():
-    halves = Examples.of([4, 9, 2, 7, 5])
+    halves = searching.Examples.of([4, 9, 2, 7, 5])
     assert list(halves.measuring) == [4, 9]
     assert list(halves.deciding) == [2, 7, 5]
-    assert list(Examples.of([3]).measuring) == list(Examples.of([3]).deciding) == [3]
+    assert (
+        list(searching.Examples.of([3]).measuring)
+        == list(searching.Examples.of([3]).deciding)
+        == [3]
+    )
 
 
 def test_predictions_keep_the_order_of_the_rows(case):
     rows = [5, 0, 17, 3]
-    (found,) = predictions(case.model, case.split, case.task, rows, [None])
-    (every,) = predictions(case.model, case.split, case.task, range(EXAMPLES), [None])
+    (found,) = searching.predictions(case.model, case.split, case.task, rows, [None])
+    (every,) = searching.predictions(case.model, case.split, case.task, range(EXAMPLES), [None])
     assert found == pytest.approx(every[rows])

@@ -13,6 +13,7 @@ from darksecrets.ablation.results import SweepResult
 from darksecrets.data import metrics
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
+from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.comparing import (
     good_masks,
     subnetwork_agreement,
@@ -22,19 +23,6 @@ from darksecrets.subnetworks.comparing import (
 from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.results import sets_of, with_retrained
 from darksecrets.subnetworks.statistics import magnitude_pruning, subnetwork_scores
-from darksecrets.subnetworks.tables import (
-    AS_IT_IS,
-    BAD,
-    GOOD,
-    KINDS,
-    MAGNITUDE_PRUNING,
-    RANDOM,
-    SUBNETWORK_AGREEMENT,
-    SUBNETWORK_OVERLAP,
-    SUBNETWORK_SCORES,
-    SUBNETWORKS,
-    SURVIVING_HEADS,
-)
 
 EXAMPLES, DRAWN = 60, 6
 OPTIONS = {"resamples": 300, "seed": 3}
@@ -61,13 +49,13 @@ def masks(*of_tasks: tuple[str, int, Parts, Parts]) -> pd.DataFrame:
     """The table of good, bad and two random subnetworks of some models."""
     tables = []
     for task, seed, good, bad in of_tasks:
-        for name, draw, parts in ((GOOD, 1, good), (BAD, 1, bad), (RANDOM, 1, good)):
+        for name, draw, parts in ((t.GOOD, 1, good), (t.BAD, 1, bad), (t.RANDOM, 1, good)):
             table = parts.table().assign(subnetwork=name, draw=draw, step=pd.NA)
             weights = np.where(table["part"] == "MLP", 40, 10)
             model = {"task": task, "state": "finetuned", "seed": seed, "weights": weights}
             tables.append(table.assign(**model))
-    joined = pd.concat(tables, ignore_index=True)[list(SUBNETWORKS.names)]
-    return SUBNETWORKS.check(joined, "", "")
+    joined = pd.concat(tables, ignore_index=True)[list(t.SUBNETWORKS.names)]
+    return t.SUBNETWORKS.check(joined, "", "")
 
 
 def parts(heads: int, mlps: int, shape: tuple[int, int] = (2, 3)) -> Parts:
@@ -81,9 +69,9 @@ TABLE = masks(("RTE", 1, parts(4, 1), parts(2, 1)))
 @pytest.mark.parametrize("task", ["RTE", "MRPC", "STS-B"])
 def test_scores_are_those_of_loops(task, tmp_path):
     found, kind = result(task), TASKS[task]
-    table = subnetwork_scores(found, TABLE, kind, trained=AS_IT_IS, **OPTIONS)
-    SUBNETWORK_SCORES.write(identify(table, task, "finetuned/seed-1"), tmp_path / "a.csv")
-    assert len(table) == len(KINDS) * len(kind.metrics)
+    table = subnetwork_scores(found, TABLE, kind, trained=t.AS_IT_IS, **OPTIONS)
+    t.SUBNETWORK_SCORES.write(identify(table, task, "finetuned/seed-1"), tmp_path / "a.csv")
+    assert len(table) == len(t.KINDS) * len(kind.metrics)
     rng = np.random.default_rng(9)
     drawn = rng.integers(EXAMPLES, size=(300, EXAMPLES))
     for metric in kind.metrics:
@@ -96,18 +84,18 @@ def test_scores_are_those_of_loops(task, tmp_path):
         rows = table[table["metric"] == metric].set_index("subnetwork")
         mean = np.mean([score(n) for n in at_random])
         spread = np.std([score(n) for n in at_random], ddof=1)
-        for name, numbers in ((GOOD, [1]), (BAD, [2]), (RANDOM, at_random)):
+        for name, numbers in ((t.GOOD, [1]), (t.BAD, [2]), (t.RANDOM, at_random)):
             row = rows.loc[name]
             own = np.mean([score(n) for n in numbers])
             assert row["baseline"] == pytest.approx(score(0))
             assert row["score"] == pytest.approx(own)
             assert row["delta"] == pytest.approx(own - score(0))
-            if name == RANDOM:
+            if name == t.RANDOM:
                 assert row[["over_random", "p_value", "over_random_low"]].isna().all()
                 continue
             assert row["over_random"] == pytest.approx(own - mean)
             others = np.array([score(n) for n in at_random])
-            beyond = (others >= own) if name == GOOD else (others <= own)
+            beyond = (others >= own) if name == t.GOOD else (others <= own)
             assert row["p_value"] == pytest.approx((1 + beyond.sum()) / (1 + DRAWN))
             again = np.array([score(numbers[0], some) - score(0, some) for some in drawn])
             ends = np.quantile(again, [0.025, 0.975])
@@ -129,18 +117,18 @@ def test_scores_are_those_of_loops(task, tmp_path):
 
 
 def test_sizes_say_whether_the_rest_was_too_small():
-    table = subnetwork_scores(result("RTE"), TABLE, TASKS["RTE"], trained=AS_IT_IS, **OPTIONS)
+    table = subnetwork_scores(result("RTE"), TABLE, TASKS["RTE"], trained=t.AS_IT_IS, **OPTIONS)
     rows = table.set_index("subnetwork")
-    assert rows.loc[GOOD, ["heads", "mlps"]].tolist() == [4, 1]
-    assert rows.loc[BAD, ["heads", "mlps"]].tolist() == [2, 1]
-    assert rows["same_size"].to_dict() == {GOOD: True, BAD: False, RANDOM: True}
-    assert rows.loc[GOOD, "weights"] == pytest.approx((4 * 10 + 40) / (6 * 10 + 2 * 40))
+    assert rows.loc[t.GOOD, ["heads", "mlps"]].tolist() == [4, 1]
+    assert rows.loc[t.BAD, ["heads", "mlps"]].tolist() == [2, 1]
+    assert rows["same_size"].to_dict() == {t.GOOD: True, t.BAD: False, t.RANDOM: True}
+    assert rows.loc[t.GOOD, "weights"] == pytest.approx((4 * 10 + 40) / (6 * 10 + 2 * 40))
 
 
 def test_magnitude_pruning_is_beside_the_whole_model(tmp_path):
     found = result("MRPC")
     table = magnitude_pruning(found, TASKS["MRPC"], **OPTIONS)
-    MAGNITUDE_PRUNING.write(identify(table, "MRPC", "finetuned/seed-1"), tmp_path / "a.csv")
+    t.MAGNITUDE_PRUNING.write(identify(table, "MRPC", "finetuned/seed-1"), tmp_path / "a.csv")
     assert (
         table.groupby("metric", sort=False)["weights"].apply(list).tolist()
         == [[pytest.approx(n / 10) for n in range(9, 0, -1)]] * 2
@@ -163,7 +151,7 @@ def test_retrained_subnetworks_stand_beside_the_whole_model():
     assert again.sets["name"].tolist() == ["whole", *names]
     assert (again.predictions == found.predictions[[0, 0, 1, 2, 3]]).all()
     scores = subnetwork_scores(again, TABLE, TASKS["RTE"], trained="re-trained", **OPTIONS)
-    assert scores.set_index("subnetwork").loc[GOOD, "delta"] == 0
+    assert scores.set_index("subnetwork").loc[t.GOOD, "delta"] == 0
     assert set(scores["draws"]) == {2}
     tables["bad 1"] = tables["bad 1"].assign(idx=found.idx + 1)
     with pytest.raises(InputError, match="re-trained subnetwork bad 1 for other examples"):
@@ -187,7 +175,7 @@ def test_kappa_is_that_of_a_loop_and_undefined_for_one_seed(tmp_path):
     ]
     table = masks(*models)
     found = subnetwork_agreement(table, seed=1)
-    SUBNETWORK_AGREEMENT.write(found, tmp_path / "a.csv")
+    t.SUBNETWORK_AGREEMENT.write(found, tmp_path / "a.csv")
     heads = found[found["part"] == "head"].set_index("task")
     assert heads["seeds"].to_dict() == {"RTE": 3, "MRPC": 2, "QQP": 1, "SST-2": 2}
     undefined = heads.loc[["QQP", "SST-2"], ["kappa", "ci_low", "ci_high"]]
@@ -217,7 +205,7 @@ def test_overlap_is_that_of_loops(tmp_path):
     models = [good("RTE", 1, rng, 8), good("RTE", 2, rng, 12), good("MRPC", 1, rng, 5)]
     table = masks(*models)
     found = subnetwork_overlap(table, permutations=999, seed=1)
-    SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
+    t.SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
     heads = found[found["part"] == "head"].set_index(["task", "other_task"])
     assert list(heads.index) == [("RTE", "RTE"), ("RTE", "MRPC")], "MRPC has one seed"
     flags = [each[2].heads.ravel() for each in models]
@@ -236,7 +224,7 @@ def test_one_task_with_one_seed_overlaps_with_nothing(tmp_path):
     table = masks(good("RTE", 1, np.random.default_rng(1)))
     found = subnetwork_overlap(table, permutations=99, seed=1)
     assert found.empty
-    SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
+    t.SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
 
 
 def test_survival_is_correlated_with_every_measure(tmp_path):
@@ -245,7 +233,7 @@ def test_survival_is_correlated_with_every_measure(tmp_path):
     table, measured = masks(*models), statistics(rng)
     tables = {OF_STATISTICS[0].table.name: measured}
     found = surviving_heads(table, OF_STATISTICS, tables, METRICS, DRAWS)
-    SURVIVING_HEADS.write(found, tmp_path / "a.csv")
+    t.SURVIVING_HEADS.write(found, tmp_path / "a.csv")
     row = found[(found["task"] == "RTE") & (found["measured"] == "pretrained")].iloc[0]
     kind = row["measure"].split(".", 2)[2]
     column = OF_STATISTICS[0]
@@ -264,4 +252,4 @@ def test_nobody_asks_who_survives_if_all_do(tmp_path):
     tables = {OF_STATISTICS[0].table.name: statistics(np.random.default_rng(1))}
     found = surviving_heads(table, OF_STATISTICS, tables, METRICS, DRAWS)
     assert found.empty
-    SURVIVING_HEADS.write(found, tmp_path / "a.csv")
+    t.SURVIVING_HEADS.write(found, tmp_path / "a.csv")
