@@ -87,30 +87,30 @@ def _every(
     random: Draw,
 ) -> Iterator[Variant]:
     """The same, and those that the architecture cannot have as far as they can be named."""
-    shape, words = shape_of(model), shrinking.matrix_of_words(model)
+    amounts, shape, words = settings.amounts, shape_of(model), shrinking.matrix_of_words(model)
     weights = sum(each.weight.numel() for each in shrinking.matrices(model))
     yield Variant(tables.WHOLE, 0, "", lambda _: None)
     if heads is not None:
-        for share in settings.heads:
+        for share in amounts.get("heads", ()):
             count = round(share * shape.total)
             detail = f"{count} of {shape.total} heads"
             yield Variant(tables.HEADS, share, detail, partial(remove_heads, heads=heads(count)))
         # the same share of both, as McCarley et al. (2020) and Prasanna et al. (2020) prune both
-        for share in settings.heads_and_mlps:
+        for share in amounts.get("heads_and_mlps", ()):
             count, of_mlps = round(share * shape.total), round(share * shape.layers)
             change = partial(_remove_both, heads=heads(count), mlps=mlps[:of_mlps])
             detail = f"{count} of {shape.total} heads, {of_mlps} of {shape.layers} MLPs"
             yield Variant(tables.HEADS_AND_MLPS, share, detail, change)
-    for share in settings.weights:
+    for share in amounts.get("weights", ()):
         detail = f"{round(share * weights):,} of {weights:,} weights"
         yield Variant(tables.WEIGHTS, share, detail, partial(_zero_smallest, share=share))
-    for share in settings.layers:
+    for share in amounts.get("layers", ()):
         count = min(round(share * shape.layers), shape.layers - 1)
         change = partial(shrinking.drop_layers, count=count)
         yield Variant(tables.LAYERS, share, f"{count} of {shape.layers} layers", change)
     if words is not None:
         width = words.embedding_dim
-        for share in settings.rank:
+        for share in amounts.get("rank", ()):
             rank = min(max(1, round(share * width)), words.num_embeddings, width)
             change = partial(shrinking.factorise_embeddings, rank=rank)
             yield Variant(tables.EMBEDDINGS, share, f"rank {rank} of {width}", change)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from darksecrets.run.settings import Section, Tasks, setting, tasks_among
 
-Shares = tuple[float, ...]
-
-
-def _shares(default: Shares, description: str) -> Any:  # noqa: ANN401 - a field
-    limits = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
-    return setting(default, description, items=limits, uniqueItems=True)
+Method = Literal["heads", "heads_and_mlps", "weights", "layers", "rank"]
 
 
 @dataclass(frozen=True)
@@ -25,16 +21,19 @@ class Settings(Section):
         "given. Heads are removed only for these.",
         like="importance.pruning.tasks",
     )
-    heads: Shares = _shares((0.2, 0.4), "Shares of the heads that are removed for good.")
-    heads_and_mlps: Shares = _shares(
-        (0.2, 0.4), "Shares of both the heads and the layers' MLPs that are removed together."
-    )
-    weights: Shares = _shares(
-        (0.4, 0.7), "Shares of the weights of all linear maps of the encoder that are set to 0."
-    )
-    layers: Shares = _shares((0.25, 0.5), "Shares of the layers that are dropped, from the top.")
-    rank: Shares = _shares(
-        (0.5, 0.25), "Ranks to which word embeddings are reduced, as shares of their width."
+    amounts: Mapping[Method, tuple[float, ...]] = setting(
+        {
+            "heads": (0.2, 0.4),
+            "heads_and_mlps": (0.2, 0.4),
+            "weights": (0.4, 0.7),
+            "layers": (0.25, 0.5),
+            "rank": (0.5, 0.25),
+        },
+        "Methods, and how much by each, as shares: `heads` that are removed for good; "
+        "`heads_and_mlps`, both removed together; `weights` of all linear maps of the encoder, set "
+        "to 0; `layers` dropped from the top; `rank` to which word embeddings are reduced, of "
+        "their width. A method that is not named is not used.",
+        items={"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
     )
     repetitions: int = setting(
         20, "How often every compressed model is timed.", minimum=6, maximum=10_000

@@ -63,12 +63,7 @@ class Surface(Section):
     )
     examples: int = setting(
         100,
-        "Validation examples whose loss is computed; all if a task has fewer.",
-        **_limits(10, 1_000_000),
-    )
-    training: int = setting(
-        100,
-        "Training examples whose loss is computed; all if a task has fewer.",
+        "Examples of each split whose loss is computed; all if a task has fewer.",
         **_limits(10, 1_000_000),
     )
 

@@ -15,8 +15,7 @@ PLANES = MODELS, RANDOM, LINE = ("models", "random", "line")
 _SEED = columns.SEED
 _SPLIT = text(
     "split",
-    "examples: a sample of `validation`, or of `train` (`landscape.surface.examples` and "
-    "`.training`)",
+    "examples: a sample of `validation`, or of `train` (`landscape.surface.examples`)",
     values=SPLITS,
 )
 

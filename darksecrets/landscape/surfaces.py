@@ -158,10 +158,7 @@ def measure(
     start = time.perf_counter()
     torch.set_num_threads(threads)
     tokenizer = load_tokenizer(models[t.FINETUNED].folder)
-    splits = {
-        name: of.examples(dataset, name, tokenizer, size)
-        for name, size in zip(SPLITS, (settings.examples, settings.training), strict=True)
-    }
+    splits = {name: of.examples(dataset, name, tokenizer, settings.examples) for name in SPLITS}
     for split in splits.values():
         check_labels(split.labels, of.task, str(dataset))
     identity = {

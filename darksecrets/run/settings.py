@@ -12,6 +12,7 @@ the section, or the part that a step depends on, and scripts read it with `Setti
 from __future__ import annotations
 
 import dataclasses
+import json
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -28,14 +29,17 @@ def setting(default: Any, description: str, **limits: Any) -> Any:  # noqa: ANN4
     """A field of a section.
 
     Args:
-        default: Its default; for a section within the section, that section's class.
+        default: Its default; for a section within the section, that section's class. A mapping
+            replaces its default as a whole.
         description: What it does, for readers of the configuration's reference.
         limits: Further keywords of JSON Schema, such as ``minimum``; of a list, those of its
-            entries are ``items``.
+            entries, and of the lists of a mapping, are ``items``.
     """
     metadata = {"description": description, "limits": limits}
     if isinstance(default, type):
         return dataclasses.field(default_factory=default, metadata=metadata)
+    if isinstance(default, dict):
+        return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -123,6 +127,8 @@ class Section:
 def _read(hint: object, value: Any) -> Any:  # noqa: ANN401 - any value of a configuration
     if isinstance(hint, type) and issubclass(hint, Section):
         return hint.of(value)
+    if isinstance(value, Mapping):
+        return {name: _read(None, each) for name, each in value.items()}
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -132,7 +138,8 @@ def _schema(hint: Any, field: dataclasses.Field[Any]) -> dict[str, Any]:  # noqa
         return hint.schema() | described
     limits = dict(field.metadata["limits"])
     items = limits.pop("items", {})
-    default = list(field.default) if isinstance(field.default, tuple) else field.default
+    made = field.default_factory
+    default = json.loads(json.dumps(field.default if made is dataclasses.MISSING else made()))
     return {**_type(hint, items), **limits, "default": default, **described}
 
 
@@ -143,6 +150,9 @@ def _type(hint: Any, items: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN40
         return {"enum": list(parts)}
     if origin is tuple:
         return {"type": "array", "items": {**_type(parts[0], {}), **items}}
+    if origin is Mapping:
+        named, listed = (_type(part, items) for part in parts)
+        return {"type": "object", "propertyNames": named, "additionalProperties": listed}
     if origin in (types.UnionType, typing.Union):
         others = [part for part in parts if part is not type(None)]
         kinds = [_type(part, items) for part in others]

@@ -12,7 +12,8 @@ from darksecrets.compression.settings import Settings
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.models.loading import load_classifier
 
-AMOUNTS = Settings(heads=(0.5,), heads_and_mlps=(0.5,), weights=(0.5,), layers=(0.5,), rank=(0.25,))
+HALF = dict.fromkeys(("heads", "heads_and_mlps", "weights", "layers"), (0.5,))
+AMOUNTS = Settings(amounts={**HALF, "rank": (0.25,)})
 
 
 def classifier(folder: Path, family: str = "bert"):

@@ -39,6 +39,7 @@ _ORIGIN: dict[str, dict[str | None, tuple[str, ...]]] = {
 _IN_WORDS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
     "maximum": "at most {}",
     "maxLength": "at most {} characters",
     "minItems": "at least {} in the list",
@@ -60,6 +61,11 @@ _MOVED = {
     "attention.chunks": "`chunks`",
     "ablation.chunks": "`chunks`",
     "inspect.drawn": "no longer a setting: the first ten examples are drawn",
+    **{
+        f"compression.{name}": f"`compression.amounts.{name}`"
+        for name in ("heads", "heads_and_mlps", "weights", "layers", "rank")
+    },
+    "landscape.surface.training": "`landscape.surface.examples`, of both splits",
     "importance.nodes": "no longer a setting: remove it",
     "landscape.surface.radius": "no longer a setting: remove it",
     "landscape.surface.precision": "no longer a setting: remove it",
@@ -390,7 +396,7 @@ def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
         if key not in value and "default" not in part:
             continue
         entry = copy.deepcopy(value[key] if key in value else part["default"])
-        filled[key] = _with_defaults(entry, part) if part.get("type") == "object" else entry
+        filled[key] = _with_defaults(entry, part) if "properties" in part else entry
     return filled
 
 

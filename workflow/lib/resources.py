@@ -415,7 +415,11 @@ def compression(work: Work) -> Need:
     """Compressed models, all in memory: each is scored, and timed several times."""
     models, repetitions = _compressed(work), work.config["compression"]["repetitions"]
     examples = models * (work.validation + repetitions * (_TIMED + 1))
-    factors = len(work.config["compression"]["rank"]) * _FACTORISED * work.model.vocabulary
+    factors = (
+        len(work.config["compression"]["amounts"].get("rank", ()))
+        * _FACTORISED
+        * work.model.vocabulary
+    )
     return _with_model(
         work,
         28,
@@ -433,13 +437,9 @@ def compressed_models(work: Work) -> Need:
     )
 
 
-_AMOUNTS = ("heads", "heads_and_mlps", "weights", "layers", "rank")
-
-
 def _compressed(work: Work) -> int:
     """The whole model, that of 8 bits, the control, and those of every configured amount."""
-    settings = work.config["compression"]
-    return 3 + sum(len(settings[key]) for key in _AMOUNTS)
+    return 3 + sum(map(len, work.config["compression"]["amounts"].values()))
 
 
 def resetting(work: Work) -> Need:
@@ -525,7 +525,7 @@ def surface(work: Work) -> Need:
     settings = work.config["landscape"]["surface"]
     points = 2 * int(settings["grid"]) * (int(settings["grid"]) + 1)
     examples = min(work.validation, int(settings["examples"]))
-    examples += min(work.train, int(settings["training"]))
+    examples += min(work.train, int(settings["examples"]))
     texts = work.encoding(_rows(work))
     return _with_model(
         work,

@@ -61,7 +61,7 @@ def test_saved_models_run_with_pytorch_alone(tmp_path):
 def test_every_variant_has_a_folder_of_its_own(tmp_path):
     model, _ = classifier(tmp_path)
     names = ("heads", "heads_and_mlps", "weights", "layers", "rank")
-    amounts = Settings(**dict.fromkeys(names, (0.25, 0.5)))
+    amounts = Settings(amounts=dict.fromkeys(names, (0.25, 0.5)))
     slugs = [each.slug for each in methods.variants(model, amounts, None, [], Draw(1, 0.02))]
     assert len(set(slugs)) == len(slugs)
     assert {"none", "layers-dropped-0.5", "8-bits"} < set(slugs)
