@@ -25,7 +25,7 @@ from darksecrets.run.errors import InputError
 
 SEED = 3
 MODEL = Finetuned(TASKS["MRPC"], "finetuned", SEED, sample=7, max_length=32)
-SETTINGS = Settings(grid=5, examples=21, training=39)
+SETTINGS = Settings(grid=5, examples=21)
 
 
 @pytest.fixture(scope="module")

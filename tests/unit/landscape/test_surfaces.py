@@ -33,7 +33,7 @@ from darksecrets.models.loading import draw_from_normal, load_classifier, load_t
 from darksecrets.run.errors import InputError
 
 SEED, GRID = 1, 5
-SETTINGS = Settings(grid=GRID, examples=40, training=20)
+SETTINGS = Settings(grid=GRID, examples=40)
 
 
 def moved(model: PreTrainedModel, seed: int, size: float) -> PreTrainedModel:
@@ -111,7 +111,7 @@ def loss_of(task: Task, logits: np.ndarray, labels: np.ndarray) -> float:
 def test_corners_have_the_losses_of_the_stored_outputs(case, surface):
     """Of validation examples exactly; of training ones, those of running the model as usual."""
     chosen = sample(case.split("validation"), 40, 7)
-    train = sample(case.split("train"), 20, 7)
+    train = sample(case.split("train"), 40, 7)
     for place, name in enumerate(CORNERS):
         stored = pd.read_csv(case.models[name].predictions).set_index("idx")
         columns = [column for column in stored if str(column).startswith("logit_")]

@@ -103,7 +103,7 @@ def test_a_run_narrowed_to_one_task_keeps_what_its_sections_name_of_it(file, tas
 def test_every_default_is_valid():
     def walk(schema):
         for part in schema["properties"].values():
-            if part.get("type") == "object":
+            if "properties" in part:
                 walk(part)
             elif "default" in part:
                 jsonschema.validate(part["default"], part)
