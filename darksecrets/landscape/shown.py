@@ -47,7 +47,7 @@ MODELS = (
         "How sharply the loss rises",
         _FLATNESS,
         "Greater is sharper. Filter-normalised: a step is as long as the weights that it moves, "
-        "so models can be compared. From normal: the same training of a randomly initialized "
+        "so models can be compared. Random init.: the same training of a randomly initialized "
         "model.",
         values=("value",),
         rows=("measure", "split"),
