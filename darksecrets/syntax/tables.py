@@ -125,7 +125,7 @@ SYNTACTIC_CHANGES = Table(
     "What fine-tuning changes for the head that finds most of a relation in the pre-trained model. "
     "A random half of the sentences selects the heads, the same as in `syntactic_heads.csv`; all "
     "numbers are of the other half, intervals of changes over sentences, paired. For the tasks of "
-    "`treebank.tasks`.",
+    "`syntax.tasks`.",
     (
         *MODEL,
         _LABEL,
