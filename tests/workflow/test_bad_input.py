@@ -241,7 +241,7 @@ def test_spacy_pipeline_without_parser(refused, tmp_path):
 
 
 def test_no_disk_space(refused):
-    data = {"source": "builtin", "validation": 10**8}
+    data = {"source": "builtin", "size": [1500, 10**8]}
     message = refused(configuration(data=data, samples={"size": 10**8}))
     for word in ("free disk space", "GB", "samples.size"):
         assert word in message
@@ -275,7 +275,7 @@ def test_a_run_that_is_given_text_checks_its_data_as_well(refused, tmp_path, arg
 
 
 def test_links_of_a_run_that_is_given_text_are_checked_as_well(refused, tmp_path):
-    links = {"source": "tsv", "file": str(tmp_path / "none.tsv")}
+    links = {"source": "tsv", "path": str(tmp_path / "none.tsv")}
     message = refused(configuration(framenet=links, text="one"), "figure4", "--dry-run")
     for word in ("none.tsv", "no such file", "framenet.path"):
         assert word in message

@@ -661,7 +661,7 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     text = ["The teacher {saw} $5 and $6. ||| It slept " + "and slept " * 20, "a ||| b"]
     keys = (
         "text=" + json.dumps(text),
-        "inspect={name: mine, drawn: 1}",
+        "inspect={name: mine}",
         "fine_tuning={max_length: 32}",
     )
     jobs = planned(call("-n", "inspect", "--config", *keys).stdout)
@@ -691,9 +691,9 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     for name, table in seen.measures.items():
         found = TABLES[name].read(folder / "features" / f"{name}.csv")
         pd.testing.assert_frame_equal(found, TABLES[name].check(table, "", ""), rtol=5e-7)
-    assert set(SHOWN.read(folder / "shown.csv")["idx"]) == {0}
+    assert set(SHOWN.read(folder / "shown.csv")["idx"]) == {0, 1}
     drawn = {path.name for path in (folder / "figures").glob("[!.]*")}
-    names = ("statistics", "heads-1", "maps-1")
+    names = ("statistics", "heads-1", "maps-1", "heads-2", "maps-2")
     assert drawn == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png")}
     record = json.loads((folder / "features" / "provenance.json").read_text())
     assert record["left_out"]["framenet_heads"]

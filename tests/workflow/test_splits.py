@@ -18,7 +18,7 @@ def call(root, snakemake, tmp_path_factory) -> Callable:
     folder = tmp_path_factory.mktemp("splits")
     small = yaml.safe_load((root / "tests" / "cluster" / "smoke.yaml").read_text())
     small |= {"run": "splits", "attention": {"batch_size": 2}}
-    small["data"]["validation"] = 150
+    small["data"]["size"][1] = 150
     config = folder / "config.yaml"
     config.write_text(yaml.safe_dump(small))
     targets = [f"results/splits/tables/{name}.csv" for name in TABLES]

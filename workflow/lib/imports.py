@@ -40,7 +40,7 @@ MEANING = "meaning"
 """Parameter and attribute with what a table or a column is said to mean."""
 MEANINGS = {
     **{"Column": 2, "Table": 1, "per_head": 1, "Shown": 4, "ModelNumbers": 3},
-    **dict.fromkeys(("text", "flag", "integer", "number", "share", "like"), 1),
+    **dict.fromkeys(("text", "flag", "integer", "number", "share", "like", "estimate"), 1),
     "replace": None,
 }
 """Places of this parameter in calls that declare; None if it is only given by name."""

@@ -16,7 +16,7 @@ from darksecrets.ablation.statistics import Resampling, effects
 from darksecrets.data.tasks import Task
 from darksecrets.features.diagonal import diagonal_correlations
 from darksecrets.patterns.agreement import agreements
-from darksecrets.patterns.classes import PATTERNS, WIDE
+from darksecrets.patterns.classes import LENIENT, PATTERNS
 from darksecrets.patterns.mapset import MapSet, label_table
 
 _NOISE = "random weights"
@@ -215,6 +215,6 @@ def annotators(size: Size, folder: Path) -> Iterator[Trial]:
             names = [f"m{place}" for place in range(100)]
             table = pd.DataFrame({"map": names, "model": "encoder", "state": "finetuned"})
             found = agreements(MapSet(table, [], labels))
-            pair = next(one for one in found if one.question == WIDE)
+            pair = next(one for one in found if one.question == LENIENT)
             passed.append(pair.interval[0] > 0)
         yield once("agreement: kappa's interval above 0", kind, passed, ONE_END, truth)

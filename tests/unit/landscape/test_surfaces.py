@@ -33,7 +33,7 @@ from darksecrets.models.loading import draw_from_normal, load_classifier, load_t
 from darksecrets.run.errors import InputError
 
 SEED, GRID = 1, 5
-SETTINGS = Settings(grid=GRID, examples=40)
+SETTINGS = Settings(grid=GRID, examples=20)
 
 
 def moved(model: PreTrainedModel, seed: int, size: float) -> PreTrainedModel:
@@ -110,8 +110,8 @@ def loss_of(task: Task, logits: np.ndarray, labels: np.ndarray) -> float:
 
 def test_corners_have_the_losses_of_the_stored_outputs(case, surface):
     """Of validation examples exactly; of training ones, those of running the model as usual."""
-    chosen = sample(case.split("validation"), 40, 7)
-    train = sample(case.split("train"), 40, 7)
+    chosen = sample(case.split("validation"), 20, 7)
+    train = sample(case.split("train"), 20, 7)
     for place, name in enumerate(CORNERS):
         stored = pd.read_csv(case.models[name].predictions).set_index("idx")
         columns = [column for column in stored if str(column).startswith("logit_")]
@@ -150,7 +150,7 @@ def test_losses_are_those_of_adding_up_weights_by_hand(case, surface, plane):
         }
         for _ in range(2)
     ]
-    split = sample(case.split("validation"), 40, 7)
+    split = sample(case.split("validation"), 20, 7)
     for row, column in ((0, 0), (0, len(grid.x) - 1), (len(grid.y) - 1, 1)):
         x, y = grid.x[column], grid.y[row]
         model = copy.deepcopy(fine_tuned)

@@ -355,11 +355,11 @@ def test_no_file_of_the_project_is_told_by_its_comments_docstrings_and_layout(tm
 
 def test_places_of_meanings_are_those_of_the_declarations():
     from darksecrets.run import columns, shown, tables
-    from darksecrets.syntax import coreference_tables
+    from darksecrets.syntax import tables as of_syntax
 
     declared = {
         name: list(inspect.signature(getattr(module, name)).parameters).index(MEANING)
-        for module in (tables, columns, shown, coreference_tables)
+        for module in (tables, columns, shown, of_syntax)
         for name in MEANINGS
         if hasattr(module, name) and name != "replace"
     }
