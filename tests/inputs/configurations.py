@@ -50,7 +50,7 @@ NUMBERS = [
     key("data.size", [31, 16], "at least 32"),
     key("data.size", [32, 15], "at least 16"),
     key("data.size", [10**10, 16], "at most 1000000000"),
-    key("data.size", [32], "data.size"),
+    key("data.size", [32], "at least 2 in the list"),
 ]
 
 

@@ -252,7 +252,10 @@ def test_no_disk_space(refused):
     [
         ({}, ["needs text", "docs/inspect.md"]),
         ({"text": ["one", "a ||| b ||| c"]}, ["example 2", "3 sentences"]),
-        ({"text": "one", "inspect": {"heads": ["layer 9"]}}, ["inspect.heads", "6 layers of 6"]),
+        (
+            {"text": "one", "inspect": {"heads": ["layer 9"]}},
+            ["inspect.heads", "6 layers of 6 heads"],
+        ),
         (
             {"text": "one", "inspect": {"parse": "on"}, "annotation": {"pipeline": "none"}},
             ["annotation.pipeline", "'none'"],
