@@ -50,22 +50,22 @@ _IN_WORDS = {
 
 # Keys of earlier versions, and what became of them.
 _MOVED = {
-    "look": "`inspect`, with the same keys",
-    "measures": "`attention_measures.measures`, without `weights`",
-    "treebank": "`syntax`, with the same keys",
-    "coreference": "`syntax.coreference`, with the same keys",
-    "data.train": "`data.size`, both numbers: [training, validation]",
-    "data.validation": "`data.size`, both numbers: [training, validation]",
-    "framenet.folder": "`framenet.path`",
-    "framenet.file": "`framenet.path`",
-    "attention.chunks": "`chunks`",
-    "ablation.chunks": "`chunks`",
+    "look": "now `inspect`, with the same keys",
+    "measures": "now `attention_measures.measures`, without `weights`",
+    "treebank": "now `syntax`, with the same keys",
+    "coreference": "now `syntax.coreference`, with the same keys",
+    "data.train": "now `data.size`, both numbers: [training, validation]",
+    "data.validation": "now `data.size`, both numbers: [training, validation]",
+    "framenet.folder": "now `framenet.path`",
+    "framenet.file": "now `framenet.path`",
+    "attention.chunks": "now `chunks`",
+    "ablation.chunks": "now `chunks`",
     "inspect.drawn": "no longer a setting: the first ten examples are drawn",
     **{
-        f"compression.{name}": f"`compression.amounts.{name}`"
+        f"compression.{name}": f"now `compression.amounts.{name}`"
         for name in ("heads", "heads_and_mlps", "weights", "layers", "rank")
     },
-    "landscape.surface.training": "`landscape.surface.examples`, of both splits",
+    "landscape.surface.training": "now `landscape.surface.examples`, of both splits",
     "importance.nodes": "no longer a setting: remove it",
     "landscape.surface.radius": "no longer a setting: remove it",
     "landscape.surface.precision": "no longer a setting: remove it",
@@ -242,7 +242,7 @@ def _check_moved(config: Mapping[str, Any]) -> None:
         InputError: Names each such key, and where it is now.
     """
     lines = [
-        f"  - {key}: this key is now {place}"
+        f"  - {key}: this key is {place}"
         for key, place in _MOVED.items()
         if _has(config, key.split("."))
     ]
@@ -383,7 +383,7 @@ def _expected(error: jsonschema.ValidationError) -> str:
     schema, name = cast("dict[str, Any]", error.schema), str(error.validator)
     if name in ("pattern", "anyOf") and "$comment" in schema:
         return str(schema["$comment"])
-    if name == "type" and error.validator_value == "array":
+    if name == "type" and error.validator_value in ("array", ["null", "array"]):
         return f"a list: [{_short(error.instance)}]".replace("'", "")
     words = _IN_WORDS.get(name, f"{name} {{}}")
     return words.format(json.dumps(error.validator_value))
