@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pandas as pd
+
+from darksecrets.stats import LEVEL
+from darksecrets.stats.seeds import critical_value
 
 _MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
 
@@ -20,6 +24,58 @@ def largest_shares(sizes: pd.DataFrame) -> pd.DataFrame:
     """
     ends = {"value": "largest", "low": "ci_low", "high": "ci_high"}
     return sizes.assign(**{name: sizes[column] / sizes["heads"] for name, column in ends.items()})
+
+
+def a_twelfth_of_heads(joint: pd.DataFrame) -> pd.DataFrame:
+    """Effects of disabling the smallest number of heads tried that is a twelfth of all or more.
+
+    Args:
+        joint: The table ``joint_ablation``.
+
+    Returns:
+        Its rows with that number, with ``value``, ``low`` and ``high``.
+    """
+    enough = joint[12 * joint["share"] > 1 - 1e-6]
+    rows = enough[enough["heads"] == enough.groupby(_MODEL)["heads"].transform("min")]
+    return rows.rename(columns={"delta": "value", "ci_low": "low", "ci_high": "high"})
+
+
+def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
+    """Whether some head's effect, in points of each task's main metric, differs between tasks.
+
+    Cochran's Q of a head's effects on all tasks. An effect's variance is that of its interval, or
+    their mean if it is greater: a sample may lack the changes that vary. The smallest p-value of
+    all heads is corrected for their number (Bonferroni). The largest of all seeds counts.
+
+    Args:
+        heads: The table ``head_ablation``.
+
+    Returns:
+        Columns ``state``, ``seeds``, ``value``: the p-value. No rows with fewer than two tasks.
+    """
+    from scipy.stats import chi2
+
+    main = heads[heads["metric"] == heads.groupby("task")["metric"].transform("first")]
+    found = []
+    for (state, seed), rows in main.groupby(["state", "seed"]):
+        wide = rows.assign(width=rows["ci_high"] - rows["ci_low"])
+        effects, widths = (
+            wide.pivot(index=_PLACE, columns="task", values=name).to_numpy()  # [head, task]
+            for name in ("delta", "width")
+        )
+        if effects.shape[1] < 2:
+            continue
+        variance = (widths / 2 / critical_value(LEVEL)) ** 2
+        variance = np.maximum(variance, variance.mean(axis=1, keepdims=True))
+        known = variance[:, 0] > 0  # others change nothing on any task
+        weights = 1 / variance[known]
+        means = np.average(effects[known], axis=1, weights=weights)
+        q = (weights * (effects[known] - means[:, None]) ** 2).sum(axis=1)
+        p = chi2.sf(q, effects.shape[1] - 1)
+        found.append((state, seed, min(1.0, len(effects) * p.min(initial=1.0))))
+    table = pd.DataFrame(found, columns=["state", "seed", "value"])
+    seeds = table.groupby("state", as_index=False)
+    return seeds.agg(value=("value", "max"), seeds=("seed", "size"))
 
 
 def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.DataFrame:

@@ -57,7 +57,7 @@ def _claim(
     found = links(claim, series)
     task = next((name for name in tasks if name == str(row["of"]).split(" ")[0]), None)
     return {
-        **{name: row[name] for name in (*wanted, "here", "verdict", "reason")},
+        **{name: row[name] for name in (*wanted, "here", "verdict", "reason", "needs")},
         "note": claim.note,
         "figures": _figures(claim, found, series, figures),
         "links": [link | ({"task": task} if task else {}) for link in found],

@@ -1,4 +1,4 @@
-"""Answers with three values, and when statements about several things hold together."""
+"""Answers to claims, and when statements about several things hold together."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from enum import StrEnum
 
 
 class Answer(StrEnum):
-    """Whether a statement holds."""
+    """Whether a statement holds; or that it is not a finding, or not about this encoder."""
 
     YES = "holds"
     NO = "does not hold"
     OPEN = "undecided"
+    SET_UP = "set-up"
+    NOT_APPLICABLE = "not applicable"
+
+
+FINDINGS = Answer.YES, Answer.NO, Answer.OPEN
+"""Answers to statements that the run's numbers decide."""
 
 
 def every(answers: Iterable[Answer]) -> Answer:

@@ -19,6 +19,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     Answer.YES: ("✓", kit.PALE_BLUE),
     Answer.NO: ("✗", kit.PALE_ORANGE),
     Answer.OPEN: ("?", kit.PALE_GREY),
+    Answer.NOT_APPLICABLE: ("–", "white"),
 }
 """Sign and colour of every answer."""
 NAMES = {"effective": "effective attention"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.claims.answers import Answer, every, some
+from darksecrets.claims.answers import FINDINGS, Answer, every, some
 from darksecrets.claims.estimates import Estimate, Threshold, as_probability, difference
 from darksecrets.claims.gathering import ABSENT, gather, why_empty
 from darksecrets.claims.needed import joined, seeds_in_words
@@ -18,6 +18,7 @@ from darksecrets.claims.registry import Claim, Extreme, Paper, Question
 from darksecrets.claims.sources import Run, Tables, UnansweredError
 from darksecrets.claims.tables import NOT_COMPARABLE, UNDECIDED
 
+_SET_UP = {Answer.YES: "as in the paper", Answer.NO: "differs from the paper", Answer.OPEN: ""}
 _SHOWN = 8
 """Names listed in a reason before the others are only counted."""
 
@@ -64,6 +65,10 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
         tables: The run's tables.
         run: The run.
     """
+    if claim.shape and tables.shape not in ((), claim.shape):
+        theirs, ours = ("{} × {}".format(*shape) for shape in (claim.shape, tables.shape))
+        why = f"names heads of an encoder of {theirs}; this run's has {ours}"
+        return Finding(Answer.NOT_APPLICABLE, why)
     if not claim.questions:
         return Finding(Answer.OPEN, claim.unanswered)
     found = [answer(question, question.tasks or tasks, tables, run) for question in claim.questions]
@@ -73,9 +78,13 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
         each for question, each in zip(claim.questions, found, strict=True) if not question.test
     ]
     shown = [finding for finding in numbers if finding.answer == overall] or numbers or found
+    reason = "; ".join(dict.fromkeys(finding.reason for finding in deciding))
+    if claim.set_up:
+        said, overall = _SET_UP[overall], Answer.SET_UP
+        reason = ": ".join(filter(None, (said, reason)))
     return Finding(
         overall,
-        "; ".join(dict.fromkeys(finding.reason for finding in deciding)),
+        reason,
         shown[0].decisive,
         tuple(estimate for finding in found for estimate in finding.compared),
         joined(each.needs for each in deciding) if all(each.needs for each in deciding) else "",
@@ -226,7 +235,7 @@ def _reason(
         decision: _about(
             words[decision], [name for name, found in known if found == decision], len(judged)
         )
-        for decision in Answer
+        for decision in words
     }
     unknown: dict[str, list[tuple[str, ...]]] = {}
     for each in estimates:
@@ -269,6 +278,8 @@ def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
 
 def _verdict(claim: Claim, found: Answer, run: Run) -> str:
     """The verdict on the paper; none from a run on other data or with another model."""
+    if found not in FINDINGS:
+        return str(found)
     if not set(claim.data) <= set(run.shared):
         return NOT_COMPARABLE
     return UNDECIDED if found == Answer.OPEN else str(found)

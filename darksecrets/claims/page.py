@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from darksecrets.claims.answers import FINDINGS
 from darksecrets.claims.registry import Paper
 from darksecrets.claims.tables import HERE, NOT_COMPARABLE, VERDICTS
 from darksecrets.run.numbers import written
@@ -25,6 +26,8 @@ _NOTES = (
     "**Seeds.** An undecided claim says how many fine-tuning seeds it would need: so that they "
     "decide with a probability of 80%, if the true differences are those found. It is a plan, not "
     "evidence: a few seeds say little of their spread.",
+    "**Set-up** claims are about the experiment: the configuration or shipped files decide them. "
+    "Claims that name heads of the paper's encoder are *not applicable* to one of another size.",
     "Each claim is decided at the 95% level by itself: if none of {claims} claims held, up to "
     "about {false:.0f} would seem to by chance.",
 )
@@ -76,10 +79,12 @@ def html(papers: Sequence[Paper], claims: pd.DataFrame, label: str) -> str:
 
 def _summary(claims: pd.DataFrame) -> list[str]:
     """Counts of answers and verdicts, and how to read them, as paragraphs of Markdown."""
-    here = _counted(claims["here"], HERE)
-    verdicts = _counted(claims["verdict"], VERDICTS)
-    said = f"{len(claims)} claims. In this run: {here}. Verdicts on the papers: {verdicts}."
-    notes = [note.format(claims=len(claims), false=0.05 * len(claims)) for note in _NOTES]
+    is_finding = claims["here"].isin(FINDINGS)
+    here, others = (_counted(claims["here"][rows], HERE) for rows in (is_finding, ~is_finding))
+    verdicts, findings = _counted(claims["verdict"][is_finding], VERDICTS), is_finding.sum()
+    beside = f" Not findings: {others}." if others else ""
+    said = f"{findings} findings. In this run: {here}. Verdicts on the papers: {verdicts}.{beside}"
+    notes = [note.format(claims=findings, false=0.05 * findings) for note in _NOTES]
     return [line for text in (said, *notes) for line in (text, "")]
 
 
@@ -91,8 +96,10 @@ def _counted(values: pd.Series[Any], order: Sequence[str]) -> str:
 def _by_paper(
     papers: Sequence[Paper], claims: pd.DataFrame
 ) -> list[tuple[Paper, list[dict[Any, Any]]]]:
+    """Each paper's claims, findings first."""
+    ordered = claims.sort_values("here", key=lambda here: ~here.isin(FINDINGS), kind="stable")
     return [
-        (paper, claims[claims["paper"] == paper.name].to_dict("records"))
+        (paper, ordered[ordered["paper"] == paper.name].to_dict("records"))
         for paper in papers
         if paper.claims
     ]
@@ -102,8 +109,9 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
     """A row of the page, as Markdown without line breaks."""
     (claim,) = (claim for claim in paper.claims if claim.id == row["id"])
     said = f"{row['claim']} *{claim.note}*" if claim.note else str(row["claim"])
-    verdict = row["verdict"] if row["verdict"] == NOT_COMPARABLE else f"**{row['verdict']}**"
-    here = f"**{row['here']}**"
+    plain = row["verdict"] == NOT_COMPARABLE or row["here"] not in FINDINGS
+    verdict = row["verdict"] if plain else f"**{row['verdict']}**"
+    here = f"**{row['here']}**" if row["here"] in FINDINGS else row["here"]
     ours = number(row)
     of = f"({row['of']})" if row["of"] else ""
     about = " ".join(filter(None, (ours, row["unit"], of))) if ours else ""

@@ -118,6 +118,9 @@ class Claim:
         weights_only: Why it is not decided again by other measures of attention, though its tables
             are made from maps; empty if it is, or has nothing to do with maps.
         note: What a reader should know, such as what a sound version asks.
+        set_up: Whether it is about the experiment and not a finding: the configuration, or files
+            that ship with the project, decide it whatever the model does.
+        shape: Layers and heads of the encoder whose heads it names; empty if it names none.
     """
 
     paper: str
@@ -131,6 +134,8 @@ class Claim:
     unanswered: str
     weights_only: str
     note: str
+    set_up: bool = False
+    shape: tuple[int, ...] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -238,7 +243,7 @@ def _paper(path: Path) -> Paper:
 def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
     where = f"{path}, claim {entry.get('id')}"
     optional = {"published", "unit", "data", "note", "answer", "all of", "unanswered"}
-    optional |= {"weights only"}
+    optional |= {"weights only", "set-up", "shape"}
     _check(entry, required={"id", "section", "claim"}, optional=optional, where=where)
     answers = entry.get("all of") or ([entry["answer"]] if "answer" in entry else [])
     if bool(answers) == ("unanswered" in entry):
@@ -255,6 +260,8 @@ def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
         unanswered=entry.get("unanswered", ""),
         weights_only=entry.get("weights only", ""),
         note=entry.get("note", ""),
+        set_up=entry.get("set-up", False),
+        shape=tuple(entry.get("shape", ())),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from darksecrets.claims.registry import SETTINGS, Question
@@ -69,6 +70,13 @@ class Tables:
         if self.frames[name].empty:
             raise UnansweredError(f"{self.file(name)} has no such rows")
         return self.frames[name]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Layers and heads of the encoder, as far as tables go; empty if none is about heads."""
+        places = [frame for frame in self.frames.values() if {"layer", "head"} <= {*frame}]
+        found = [[frame["layer"].max(), frame["head"].max()] for frame in places if len(frame)]
+        return tuple(map(int, np.nanmax(found, axis=0))) if found else ()
 
     def file(self, name: str) -> str:
         """Name of a table's file."""

@@ -7,11 +7,10 @@ from darksecrets.run.columns import MEASURE
 from darksecrets.run.tables import Table, integer, interval, number, text
 
 HERE = tuple(str(answer) for answer in Answer)
-HOLDS, FAILS, UNDECIDED, NOT_COMPARABLE = VERDICTS = (
-    "holds",
-    "does not hold",
-    "undecided here",
-    "not comparable",
+UNDECIDED, NOT_COMPARABLE = "undecided here", "not comparable"
+VERDICTS = (
+    *(Answer.YES, Answer.NO, UNDECIDED, NOT_COMPARABLE),
+    *(Answer.SET_UP, Answer.NOT_APPLICABLE),
 )
 
 CLAIMS = Table(
@@ -39,7 +38,12 @@ CLAIMS = Table(
             low=1,
             optional=True,
         ),
-        text("here", "whether the claim holds in this run", values=HERE),
+        text(
+            "here",
+            "whether the claim holds in this run; `set-up` if the configuration or shipped files "
+            "decide it, `not applicable` if it names heads that this encoder does not have",
+            values=HERE,
+        ),
         text(
             "verdict",
             "verdict on the paper: `here` if the run has its model and data",

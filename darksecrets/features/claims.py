@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from darksecrets.features.tables import BROAD_FOR_LENGTH, SAME_LAYER
 from darksecrets.run.columns import RANDOM
+from darksecrets.stats import LEVEL
 from darksecrets.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 _MODEL = ["state", "seed"]
@@ -84,6 +86,25 @@ def broad_in_lower_layers(counts: pd.DataFrame) -> pd.DataFrame:
     lower, upper = (half.groupby(key, sort=False, dropna=False)[ESTIMATE].sum() for half in halves)
     found = lower - upper.rename(columns={"low": "high", "high": "low"})[ESTIMATE]
     return means_of_independent(found.reset_index(), _MODEL)
+
+
+def greatest_change(changes: pd.DataFrame) -> pd.DataFrame:
+    """The greatest change over control of all layers; its interval follows from those of all.
+
+    Args:
+        changes: The table ``attention_changes``.
+
+    Returns:
+        Columns ``task``, ``feature``, ``seeds``; ``value``, with ``low`` and ``high``.
+    """
+    rows = named(changes[changes["layer"].notna()], "over_control")
+    key = ["task", "feature"]
+    several = rows.groupby(key, sort=False)["value"].transform("size")
+    widened = norm.isf(LEVEL / 2 / several) / norm.isf(LEVEL / 2)
+    for end in ("low", "high"):
+        rows[end] = rows["value"] + widened * (rows[end] - rows["value"])
+    found = rows.groupby(key, sort=False)[[*ESTIMATE, "seeds"]].max()
+    return found.reset_index()
 
 
 def _same_layer(redundancy: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ import pandas as pd
 from darksecrets.data.metrics import METRICS
 from darksecrets.finetuning import tables
 from darksecrets.finetuning.comparison import gain_metric
+from darksecrets.finetuning.published import read_paper
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
 from darksecrets.run.numbers import written
@@ -32,8 +33,6 @@ CONSTANT = "†"
 """Marks models that predict the same for every example."""
 
 _COLUMNS = ["task", "state", "metric", "score"]
-_PUBLISHED = {"F1/Acc": ["f1", "accuracy"], "Acc": ["accuracy"]}
-"""Metrics of the paper's table; for STS-B, "Acc" is Pearson's correlation."""
 
 
 @dataclass(frozen=True)
@@ -141,26 +140,6 @@ def draw(sources: Sources) -> dict[str, str]:
     )
     formats = {"md": markdown(table), "html": html(table), "tex": latex(table)}
     return {f"table1.{suffix}": text for suffix, text in formats.items()}
-
-
-def read_paper(path: Path) -> pd.DataFrame:
-    """Read the paper's Table 1 (``darksecrets/resources/paper/table1.csv``) as a tidy table.
-
-    What the paper calls "Acc" is the Pearson correlation for STS-B.
-
-    Returns:
-        Columns ``task``, ``state``, ``metric``, ``score`` (×100) and ``size``, the data set's
-        size as printed.
-    """
-    rows = []
-    for row in pd.read_csv(path, dtype=str).to_dict("records"):
-        task = "MNLI" if row["task"] == "MNLI-m" else row["task"]
-        metrics = _PUBLISHED[row["metric"]] if task != "STS-B" else ["pearson"]
-        for state in PAPER_STATES:
-            scores = map(float, row[state.replace("-", "_")].split("/"))
-            for metric, score in zip(metrics, scores, strict=True):
-                rows.append((task, state, metric, score, row["size"]))
-    return pd.DataFrame(rows, columns=[*_COLUMNS, "size"])
 
 
 def read_sizes(folders: Mapping[str, Path]) -> pd.DataFrame:

@@ -7,6 +7,10 @@ from scipy import stats
 
 from darksecrets.patterns.classes import STRICT
 from darksecrets.patterns.quality import of_classifier
+from darksecrets.run.columns import RANDOM
+from darksecrets.stats.independent import ESTIMATE, minus, named
+
+_FIRST_THREE = ("vertical", "diagonal", "vertical+diagonal")
 
 
 def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -24,3 +28,21 @@ def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
         ends = stats.binomtest(int(count), len(once)).proportion_ci(method="wilson")
         rows.append((label, 100 * count / len(once), 100 * ends.low, 100 * ends.high))
     return pd.DataFrame(rows, columns=["label", "value", "low", "high"])
+
+
+def more_than_random(patterns: pd.DataFrame) -> pd.DataFrame:
+    """How many more maps of the pre-trained encoder have one of the first three patterns.
+
+    Args:
+        patterns: The table ``patterns``.
+
+    Returns:
+        Columns ``task``, ``value``, ``low``, ``high``: the share, minus that of an encoder with
+        random weights. Half-widths add up, which is valid for any dependence.
+    """
+    rows = patterns[(patterns["definition"] == STRICT) & patterns["pattern"].isin(_FIRST_THREE)]
+    own, random = (
+        named(rows[rows["state"] == state], "corrected").groupby("task")[ESTIMATE].sum()
+        for state in ("pretrained", RANDOM)
+    )
+    return minus(own.reset_index(), random.reset_index(), ["task"])[["task", *ESTIMATE]]

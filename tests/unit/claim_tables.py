@@ -40,9 +40,15 @@ Frames = dict[str, pd.DataFrame]
 
 def decide(name: str, tables: Frames | Tables, run: Run = RUN) -> deciding.Finding:
     """Decide a claim from tables."""
-    tables = tables if isinstance(tables, Tables) else Tables(tables, TABLES)
     claim = CLAIMS[name]
+    tables = tables if isinstance(tables, Tables) else Tables(tables | sized(name), TABLES)
     return deciding.decide(claim, PAPERS[claim.paper].tasks, tables, run)
+
+
+def sized(name: str) -> Frames:
+    """A table with the last head of the encoder that a claim is about, if it names heads."""
+    last = dict(zip(("layer", "head"), CLAIMS[name].shape, strict=False))
+    return {"head_statistics": pd.DataFrame([last])} if last else {}
 
 
 def decide_all(tables: Tables, run: Run = RUN) -> pd.DataFrame:

@@ -13,6 +13,7 @@ rule claims:
     """Decide which claims of papers hold in this run, from its tables."""
     input:
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
+        published=shipped("paper/table1.csv"),
         tables=TABLES_OF_CLAIMS,
         records=sorted({record_of(table) for table in TABLES_OF_CLAIMS}),
     output:

@@ -32,7 +32,7 @@ const CHOICES = {
   y: plotted.map((measure) => measure.key),
   view: ["grid", "maps", "table"],
   maps: ["map", "arcs"],
-  claims: ["", "all", "holds", "does not hold", "undecided"],
+  claims: ["", "all", ...Object.keys(ANSWERS)],
   theme: ["", "light", "dark"],
 };
 const MOST_PINS = 4;

@@ -1,6 +1,6 @@
 // The head of the page: what was run, whether it is comparable, and which claims hold.
 
-const ANSWERS = { holds: "✓", "does not hold": "✗", undecided: "?" };
+const ANSWERS = { holds: "✓", "does not hold": "✗", undecided: "?", "set-up": "⚙", "not applicable": "–" };
 
 function drawHead() {
   const { run } = CONTENT;
@@ -103,7 +103,7 @@ function drawClaim(claim) {
     h("span", { class: `sign ${claim.here.replaceAll(" ", "-")}`, title: claim.here }, ANSWERS[claim.here] ?? "?"),
     h("div", {},
       h("p", {}, h("span", { class: "quiet" }, `${claim.id} · ${claim.paper}, §${claim.section} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
-      h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
+      h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),
         claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${link.task}` : ""}`)),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from claim_cases import CASES
-from claim_cases.kovaleva import framenet, greatest, needed, words
+from claim_cases.kovaleva import changes, framenet, greatest, needed, words
 from claim_tables import (
     CLAIMS,
     METRICS,
@@ -22,6 +22,7 @@ from claim_tables import (
 
 from darksecrets.claims import deciding, sources
 from darksecrets.claims import tables as claim_columns
+from darksecrets.claims.answers import Answer
 from darksecrets.claims.estimates import Estimate, Threshold
 from darksecrets.claims.sources import Run, Tables
 from darksecrets.contracts import TABLES
@@ -139,12 +140,14 @@ def nothing(name: str) -> Frames:
     return frames
 
 
-EFFECTS = ("1", "20", "22", "23", "24", "29", "30", "31", "33", "34", "37", "40", "41", "42")
+EFFECTS = ("1", "20", "22", "23", "24", "29", "33", "34", "37", "40", "41", "42")
 RANKS = ("8", "9", "12", "27", "28", "38", "39")
 NULLS = {
     "15": framenet(0, 0),
     "17": framenet(0, 0),
     "19": framenet(0, 0),
+    "30": changes(0, 0),
+    "31": changes(0, 0),
     "35": greatest("[SEP]", 1 / 9, 1 / 9, "QQP"),
     "36": greatest("punctuation", 1 / 9, 1 / 9, "QQP"),
     "46": needed(0),
@@ -190,7 +193,7 @@ def test_a_table_of_another_run_is_not_used(folder):
     found = decide("37", read(folder))
     assert found.answer == OPEN
     assert "not the table that this run made" in found.reason
-    assert decide("7", read(folder)).answer == YES
+    assert decide("7", read(folder)).answer == Answer.SET_UP
 
 
 def test_a_damaged_table_is_not_used(folder):
@@ -207,7 +210,8 @@ def test_without_any_table_all_claims_have_a_row(tmp_path):
     found = claim_columns.CLAIMS.read(tmp_path / "claims.csv").set_index("id")
     assert len(found) == len(CLAIMS)
     assert found.loc["37", "reason"] == "survival.csv is missing"
-    assert set(found["here"]) == {"holds", "undecided"}, "the settings are those of the paper"
+    assert set(found["here"]) == {"set-up", "undecided"}
+    assert found.loc["3", "reason"].startswith("as in the paper"), "the settings are"
 
 
 @pytest.mark.parametrize(
@@ -229,4 +233,4 @@ def test_only_a_run_of_the_paper_gives_a_verdict(shared, answer, verdict):
 
 def test_labelled_maps_of_other_models_give_no_verdict_on_the_paper():
     claims = decide_all(Tables(whole(CASES["7"][YES]), TABLES)).set_index("id")
-    assert (claims.loc["7", "here"], claims.loc["7", "verdict"]) == ("holds", "not comparable")
+    assert (claims.loc["7", "here"], claims.loc["7", "verdict"]) == ("set-up", "set-up")

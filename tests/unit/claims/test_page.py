@@ -25,7 +25,11 @@ def test_markdown_has_a_row_for_every_claim_and_counts_those_that_hold(claims):
     (row,) = (line for line in rows if line.startswith("| 37 |"))
     assert "| 7 of 7 tasks | 2 [" in row
     assert row.endswith("| **holds** | above 0 | **holds** |")
-    assert f"holds: 5, undecided: {len(CLAIMS) - 5}" in text
+    findings = len(CLAIMS) - sum(claim.set_up for claim in CLAIMS.values())
+    assert f"{findings} findings. In this run: holds: 5, does not hold: 1, undecided: " in text
+    assert "Not findings: set-up: 5." in text
+    order = [line.split(" | ")[0].strip("| ") for line in rows]
+    assert order.index("4") < order.index("57") < order.index("3"), "findings come first"
 
 
 def test_html_shows_the_same_and_escapes(claims):

@@ -14,13 +14,13 @@ import pytest
 from glue import TASKS
 from needs import needs
 
+from darksecrets.finetuning.published import read_paper
 from darksecrets.finetuning.table1 import (
     Table1,
     gain,
     html,
     latex,
     markdown,
-    read_paper,
     read_sizes,
 )
 from darksecrets.run.errors import InputError
