@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     """Write all scores, their means, their differences on every task, and those over the tasks."""
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning import tables
-    from darksecrets.finetuning.comparison import Resampling, compare, read
+    from darksecrets.finetuning.comparison import Resampling, compare, learned, read
 
     entries, seeds = job.params.tasks, job.params.seeds
 
@@ -36,9 +36,9 @@ def main(job: Job) -> None:
             entries.items(), job.input.all("baselines"), strict=True
         )
     ]
-    means, differences, averaged = compare(
-        outcomes, Resampling(job.params.resamples, job.params.seed)
-    )
+    resampling = Resampling(job.params.resamples, job.params.seed)
+    means, differences, averaged = compare(outcomes, resampling)
+    tables.LEARNED.write(learned(outcomes, resampling), job.output.learned)
     tables.SCORE_MEANS.write(means, job.output.means)
     tables.SCORE_DIFFERENCES.write(differences, job.output.differences)
     tables.MEAN_DIFFERENCES.write(averaged, job.output.mean_differences)

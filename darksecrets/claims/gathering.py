@@ -35,8 +35,9 @@ def gather(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -
     """
     frame = rows(question, tables, run)
     each = [column for column in question.each if column in frame.columns]
+    unlearned = tables.unlearned() if question.is_about_tuned(tables.declared) else {}
     parts = {
-        name: _by_seed(question, _labelled(each, name), group, run)
+        name: _by_seed(question, _labelled(each, name), group, run, unlearned)
         for name, group in _groups(question, each, tasks, frame, run).items()
     }
     pooled = spread([part.value for part in found] for found in parts.values())
@@ -98,10 +99,23 @@ def _labelled(each: Sequence[str], name: Name) -> Name:
     )
 
 
-def _by_seed(question: Question, name: Name, group: pd.DataFrame, run: Run) -> list[Estimate]:
-    """The estimates of one thing: one for each seed, or a single one without seeds."""
+def _by_seed(
+    question: Question,
+    name: Name,
+    group: pd.DataFrame,
+    run: Run,
+    unlearned: Mapping[str, str],
+) -> list[Estimate]:
+    """The estimates of one thing: one for each seed, or a single one without seeds.
+
+    Models that have not learned their task decide nothing: of it, or of all tasks together.
+    """
     if "task" in question.each and name and name[0] not in run.tasks:
         return [Estimate.missing(name, ABSENT)]
+    of_task = name[:1] if "task" in question.each else tuple(unlearned)
+    if lacking := [task for task in of_task if task in unlearned]:
+        said = "; ".join(f"{task} is not learned ({unlearned[task]})" for task in lacking)
+        return [Estimate.missing(name, said)]
     if group.empty:
         return [Estimate.missing(name, why_empty(question))]
     if "seed" in group and group["seed"].notna().any():

@@ -11,8 +11,10 @@ from typing import Any, Literal, get_args
 
 from darksecrets.claims.estimates import Threshold
 from darksecrets.run import analyses
+from darksecrets.run.columns import RANDOM
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES, read_yaml
+from darksecrets.run.tables import Table
 
 FOLDER = RESOURCES / "claims"
 REPRODUCED = "kovaleva2019"
@@ -91,6 +93,13 @@ class Question:
         if self.table == SETTINGS:
             return ()
         return self.tables or (self.table,)
+
+    def is_about_tuned(self, declared: Mapping[str, Table]) -> bool:
+        """Whether its numbers are of models fine-tuned on tasks."""
+        states = self.where.get("state", self.where.get("model", ""))
+        states = states if isinstance(states, tuple) else (states,)
+        of_tasks = any({"task", "tasks"} & {*declared[name].names} for name in self.sources)
+        return of_tasks and not set(states) <= {"pretrained", "frozen", RANDOM}
 
     @property
     def function(self) -> Rows | None:

@@ -15,6 +15,8 @@ import pandas as pd
 from darksecrets.claims.registry import SETTINGS, Question
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
+from darksecrets.run.learned import TABLE as LEARNED
+from darksecrets.run.learned import unlearned
 from darksecrets.run.tables import Table
 
 
@@ -70,6 +72,15 @@ class Tables:
         if self.frames[name].empty:
             raise UnansweredError(f"{self.file(name)} has no such rows")
         return self.frames[name]
+
+    def unlearned(self) -> dict[str, str]:
+        """Tasks that fine-tuned models have not learned, with their scores in words.
+
+        Raises:
+            UnansweredError: The table that says so is damaged.
+        """
+        known = LEARNED in self.frames or LEARNED in self.missing
+        return unlearned(self.get(LEARNED).to_dict("records")) if known else {}
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from darksecrets.data.tasks import Task
 from darksecrets.finetuning import tables
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import Table
-from darksecrets.stats import weighted
+from darksecrets.stats import LEVEL, weighted
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.correlation import is_constant, standardized, without_rounding
 from darksecrets.stats.permutation import permutation_p, swapped_differences
@@ -178,6 +178,35 @@ def compare(
         _corrected(differences, tables.SCORE_DIFFERENCES),
         _corrected(averaged, tables.MEAN_DIFFERENCES),
     )
+
+
+def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.DataFrame:
+    """Whether the fine-tuned models of every task have learned it, all seeds and each seed.
+
+    Args:
+        all_outcomes: Predictions of every task.
+        resampling: How scores are resampled.
+
+    Returns:
+        Rows of `tables.LEARNED`.
+    """
+    majority, bag_of_words = tables.BASELINE_NAMES
+    rows = []
+    for outcomes in all_outcomes:
+        every = _Scores(outcomes, gain_metric(outcomes.task.metrics), resampling)
+        single = outcomes.seeds if len(outcomes.seeds) > 1 else []
+        for seed in (None, *single):
+            scores = every if seed is None else every.of([seed], resampling)
+            found = scores.difference("finetuned", majority).row()
+            own, least, words = (
+                PERCENT * float(scores.values[name].mean())
+                for name in ("finetuned", majority, bag_of_words)
+            )
+            is_better = found["difference"] > 0 and found["p_value"] < LEVEL
+            row = {"score": own, "majority": least, "bag_of_words": words}
+            row |= {"p_value": found["p_value"], "learned": is_better and own >= words}
+            rows.append({**every.identity, "seed": seed, **row})
+    return pd.DataFrame(rows).astype({"seed": "Int64"})[list(tables.LEARNED.names)]
 
 
 def _corrected(rows: Sequence[Mapping[str, Any]], declared: Table) -> pd.DataFrame:

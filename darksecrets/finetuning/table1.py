@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from darksecrets.finetuning.comparison import gain_metric
 from darksecrets.finetuning.published import read_paper
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
+from darksecrets.run.learned import unlearned
 from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 
@@ -29,8 +30,8 @@ STATES = {
 }
 """The states, in the order of the paper's table, with short names for the headings."""
 PAPER_STATES = [state for state in STATES if state != "frozen"]
-CONSTANT = "†"
-"""Marks models that predict the same for every example."""
+CONSTANT, UNLEARNED = "†", "‡"
+"""Marks of models that predict the same for every example, and that have not learned their task."""
 
 _COLUMNS = ["task", "state", "metric", "score"]
 
@@ -50,6 +51,7 @@ class Table1:
         sizes: Columns ``task``, ``split``, ``examples``, or None.
         paper: The paper's table from `read_paper`, shown beside ours. None for a run on other data
             or another model, because its numbers are for bert-base-uncased on GLUE.
+        unlearned: Tasks that fine-tuned models have not learned, with their scores in words.
     """
 
     scores: pd.DataFrame
@@ -61,6 +63,7 @@ class Table1:
     baselines: pd.DataFrame | None = None
     sizes: pd.DataFrame | None = None
     paper: pd.DataFrame | None = None
+    unlearned: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         missing = [name for name in [*_COLUMNS, "seed"] if name not in self.scores.columns]
@@ -80,6 +83,7 @@ class _Markup:
     interval: str
     """Template of a number and half of its interval."""
     constant: str
+    unlearned: str
     """Mark of models that predict the same for every example."""
     absent: str
     minus: str
@@ -89,9 +93,15 @@ class _Markup:
         return written(value, form).replace("−", self.minus)
 
 
-_PLAIN = _Markup(interval="{value} ± {reach:.1f}", constant=CONSTANT, absent="—", minus="−")
+_PLAIN = _Markup(
+    interval="{value} ± {reach:.1f}", constant=CONSTANT, unlearned=UNLEARNED, absent="—", minus="−"
+)
 _LATEX = _Markup(
-    interval=r"{value}$_{{\pm {reach:.1f}}}$", constant=r"$^\dagger$", absent="--", minus="$-$"
+    interval=r"{value}$_{{\pm {reach:.1f}}}$",
+    constant=r"$^\dagger$",
+    unlearned=r"$^\ddagger$",
+    absent="--",
+    minus="$-$",
 )
 
 _CSS = """
@@ -137,6 +147,7 @@ def draw(sources: Sources) -> dict[str, str]:
         baselines=sources.table(tables.BASELINES, "baselines"),
         sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
         paper=read_paper(published[0]) if published else None,
+        unlearned=unlearned(sources.table(tables.LEARNED, "learned").to_dict("records")),
     )
     formats = {"md": markdown(table), "html": html(table), "tex": latex(table)}
     return {f"table1.{suffix}": text for suffix, text in formats.items()}
@@ -314,8 +325,12 @@ def _columns(table: Table1, markup: _Markup) -> list[_Column]:
     def add(group: str, name: str, rows: pd.DataFrame, write: _Write) -> None:
         columns.append((group, name, _cells(rows, table.tasks, write, markup)))
 
+    means = table.means.assign(
+        unlearned=table.means["task"].isin(list(table.unlearned))
+        & (table.means["model"] == "finetuned")
+    )
     for state, name in STATES.items():
-        add("ours", name, table.means[table.means["model"] == state], _score)
+        add("ours", name, means[means["model"] == state], _score)
     if table.baselines is not None:
         for name in table.baselines["baseline"].unique():
             add("baselines", name, table.baselines[table.baselines["baseline"] == name], _plain)
@@ -372,9 +387,10 @@ def _plain(row: _Row, markup: _Markup) -> str:
 
 
 def _score(row: _Row, markup: _Markup) -> str:
-    """A score with its interval, marked if the prediction is constant."""
+    """A score with its interval, marked if the prediction is constant, or the task not learned."""
     text = _with_interval(_plain(row, markup), row, markup)
-    return text + markup.constant if row["constant"] > 0 else text
+    text += markup.constant if row["constant"] > 0 else ""
+    return text + markup.unlearned if row["unlearned"] else text
 
 
 def _difference(row: _Row, markup: _Markup) -> str:
@@ -412,6 +428,7 @@ def _notes(table: Table1) -> list[str]:
         " initialized, then fine-tuned; finetuned = the pre-trained weights, then"
         " fine-tuned.",
         *_on_constants(table.scores),
+        *_on_unlearned(table.unlearned),
     ]
     if regressions := [
         task for task, metrics in table.tasks.items() if METRICS[metrics[0]].counted is None
@@ -468,6 +485,12 @@ def _on_constants(scores: pd.DataFrame) -> list[str]:
     return [f"{CONSTANT} Predicts the same for every example: {', '.join(found)}."]
 
 
+def _on_unlearned(found: Mapping[str, str]) -> list[str]:
+    said = "; ".join(f"{task} ({scores})" for task, scores in found.items())
+    why = "Not better than the majority class (paired test), or below a bag of words"
+    return [f"{UNLEARNED} Has not learned the task: {said}. {why}."] if found else []
+
+
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
@@ -518,6 +541,7 @@ def _escape(text: str) -> str:
         "×": r"$\times$",
         "±": r"$\pm$",
         "†": r"$\dagger$",
+        "‡": r"$\ddagger$",
         "·": r"$\cdot$",
         "—": "--",
         "−": "$-$",

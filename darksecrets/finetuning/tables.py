@@ -133,6 +133,23 @@ MEAN_DIFFERENCES = Table(
     key=("model", "reference"),
 )
 
+LEARNED = Table(
+    "learned",
+    "Whether fine-tuned models have learned their task: better than the majority class (paired "
+    "test, p < 0.05), and not below a bag of words.",
+    (
+        TASK,
+        like(SEED, "seed of fine-tuning; empty for all together", optional=True),
+        like(METRIC, "accuracy, or the main metric of a task without it"),
+        like(_SCORE, "score of the fine-tuned model, mean over the seeds"),
+        like(_SCORE, "score of the majority class", name="majority"),
+        like(_SCORE, "score of a bag of words", name="bag_of_words"),
+        like(P_VALUE, "two-sided p-value of no difference from the majority class"),
+        flag("learned", "whether it is better than the one and not below the other"),
+    ),
+    key=("task", "seed"),
+)
+
 LEARNING_CURVES = Table(
     "learning_curves",
     "Loss and scores during fine-tuning.",
@@ -354,6 +371,7 @@ TABLES = (
     SCORE_MEANS,
     SCORE_DIFFERENCES,
     MEAN_DIFFERENCES,
+    LEARNED,
     BASELINES,
     LEARNING_CURVES,
     COSINE,

@@ -37,12 +37,13 @@ def more_than_random(patterns: pd.DataFrame) -> pd.DataFrame:
         patterns: The table ``patterns``.
 
     Returns:
-        Columns ``task``, ``value``, ``low``, ``high``: the share, minus that of an encoder with
-        random weights. Half-widths add up, which is valid for any dependence.
+        Columns ``task``, ``state``, ``value``, ``low``, ``high``: the share, minus that of an
+        encoder with random weights. Half-widths add up, which is valid for any dependence.
     """
     rows = patterns[(patterns["definition"] == STRICT) & patterns["pattern"].isin(_FIRST_THREE)]
     own, random = (
         named(rows[rows["state"] == state], "corrected").groupby("task")[ESTIMATE].sum()
         for state in ("pretrained", RANDOM)
     )
-    return minus(own.reset_index(), random.reset_index(), ["task"])[["task", *ESTIMATE]]
+    found = minus(own.reset_index(), random.reset_index(), ["task"])[["task", *ESTIMATE]]
+    return found.assign(state="pretrained")

@@ -48,6 +48,8 @@ _IN_WORDS = {
 }
 """What keywords of the schema expect, where the keyword itself is no plain English."""
 
+_BUILTIN_RATE = 3e-4  # a model of 2.4 million parameters takes larger steps than BERT
+
 # Keys of earlier versions, and what became of them.
 _MOVED = {
     "look": "now `inspect`, with the same keys",
@@ -224,6 +226,9 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
     resolved = _with_defaults(config, schema)
+    if resolved["model"]["source"] == "builtin":
+        given = config.get("fine_tuning") or {}
+        resolved["fine_tuning"]["learning_rate"] = given.get("learning_rate", _BUILTIN_RATE)
     constants.add(resolved)
     check_places(resolved, _SECTIONS if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])

@@ -28,6 +28,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from darksecrets.run import progress
 from darksecrets.run.errors import STOPPED
+from darksecrets.run.learned import warnings
 from workflow.lib import compat
 from workflow.lib.plan import Outlook, duration
 
@@ -306,6 +307,10 @@ def relative(logs: Iterable[str]) -> str:
     return ", ".join(os.path.relpath(log) for log in logs) or "none"
 
 
+MARKS = "- †", "- ‡"
+"""Beginnings of the notes that explain marks of Table 1."""
+
+
 def closing(
     results: Path, made: Iterable[str], logs: Iterable[str], screen: Screen, advice: str = ""
 ) -> tuple[str, list[Path]]:
@@ -322,7 +327,8 @@ def closing(
     lines, links = [""], [Path(path) for path in made[:FILES]]
     if str(table) in made:
         text = table.read_text(encoding="utf-8")
-        lines += ["Table 1", "", *_first_table(text), ""]
+        marked = [line for line in text.splitlines() if line.startswith(MARKS)]
+        lines += ["Table 1", "", *_first_table(text), "", *marked, *warnings(results), ""]
         wanted = (results / name for name in ("atlas.html", "report.html", "figures", "tables"))
         links = [path for path in wanted if path.exists()]
         lines += [f"Open {links[0]} first. {advice}".rstrip(), ""]

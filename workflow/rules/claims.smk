@@ -2,9 +2,10 @@
 
 
 PAPERS = registry.of_run(registry.read(registry.files()), config["analyses"])
+# Besides tables that decide, the one of models that decide nothing, because they have not learned their task.
 TABLES_OF_CLAIMS = [
     str(RESULTS / "tables" / contracts.TABLES[name].file)
-    for name in registry.tables(PAPERS)
+    for name in [*registry.tables(PAPERS), "learned"]
     if is_made(name)
 ]
 

@@ -136,6 +136,7 @@ rule compare_scores:
         means="<results>/tables/score_means.csv",
         differences="<results>/tables/score_differences.csv",
         mean_differences="<results>/tables/mean_differences.csv",
+        learned="<results>/tables/learned.csv",
         provenance="<results>/tables/table1.provenance.json",
     log:
         "<logs>/compare_scores.log",
@@ -181,6 +182,7 @@ rule table1:
         means="<results>/tables/score_means.csv",
         differences="<results>/tables/score_differences.csv",
         mean_differences="<results>/tables/mean_differences.csv",
+        learned="<results>/tables/learned.csv",
         data=per_task("<results>/data/{task}"),
         published=shipped("paper/table1.csv") if PAPER else [],
     output:

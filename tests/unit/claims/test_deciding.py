@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from claim_cases import CASES
 from claim_cases.kovaleva import changes, framenet, greatest, needed, words
@@ -234,3 +235,32 @@ def test_only_a_run_of_the_paper_gives_a_verdict(shared, answer, verdict):
 def test_labelled_maps_of_other_models_give_no_verdict_on_the_paper():
     claims = decide_all(Tables(whole(CASES["7"][YES]), TABLES)).set_index("id")
     assert (claims.loc["7", "here"], claims.loc["7", "verdict"]) == ("set-up", "set-up")
+
+
+LEARNED = {"seed": None, "metric": "accuracy", "score": 51.5, "majority": 50.2}
+
+
+@pytest.mark.parametrize("name", ["22", "23", "40", "42", "45", "21", "11", "57"])
+def test_a_model_that_has_not_learned_decides_nothing(name):
+    """Neither about its task nor about all tasks together, however sure the numbers are."""
+    table = pd.DataFrame([{"task": "RTE", "bag_of_words": 53.8, "learned": False} | LEARNED])
+    for answer in (YES, NO):
+        found = decide(name, CASES[name][answer] | {"learned": table})
+        assert found.answer != YES
+        if answer == YES:
+            said = "RTE is not learned (51.5, majority class 50.2, bag of words 53.8)"
+            assert (found.answer, said in found.reason) == (OPEN, True)
+    learned = table.assign(learned=True)
+    assert decide(name, CASES[name][YES] | {"learned": learned}).answer == YES
+
+
+@pytest.mark.parametrize("name", ["19", "54"])
+def test_claims_about_pre_trained_encoders_do_not_depend_on_fine_tuning(name):
+    table = pd.DataFrame([{"task": "RTE", "bag_of_words": 53.8, "learned": False} | LEARNED])
+    assert decide(name, CASES[name][YES] | {"learned": table}).answer == YES
+
+
+def test_without_knowing_which_models_have_learned_nothing_is_decided():
+    damaged = Tables(CASES["22"][YES], TABLES, {"learned": "is missing"})
+    found = decide("22", damaged)
+    assert (found.answer, found.reason) == (OPEN, "learned.csv is missing")

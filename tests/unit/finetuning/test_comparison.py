@@ -1,5 +1,7 @@
 """Intervals and differences of scores, against plain formulas on samples drawn one by one."""
 
+import csv
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +17,11 @@ from darksecrets.finetuning.comparison import (
     Resampling,
     compare,
     exchangeable,
+    learned,
     read,
 )
 from darksecrets.run.errors import InputError
+from darksecrets.run.learned import unlearned
 from darksecrets.stats.correlation import standardized
 from darksecrets.stats.permutation import (
     correlation_permutation,
@@ -229,3 +233,64 @@ def test_predictions_of_other_examples_or_seeds_are_refused(tmp_path):
     more = write(tmp_path, "finetuned", 2, [5, 3, 9])
     with pytest.raises(InputError, match=r"frozen \[1\], finetuned \[1, 2\]; expected the same"):
         read(TASKS["RTE"], [one, other, more], baselines)
+
+
+def learners(right: dict[str, float], examples: int = 400, seeds: int = 3) -> Outcomes:
+    """Models that are right in shares of the examples; five classes, the majority's one in four."""
+    rng = np.random.default_rng(3)
+    labels = np.where(rng.random(examples) < 0.25, 0, rng.integers(1, 5, examples))
+    wrong = (labels + rng.integers(1, 5, (len(right), seeds, examples))) % 5
+    predictions = {
+        name: np.where(rng.random((seeds, examples)) < share, labels, others)
+        for (name, share), others in zip(right.items(), wrong, strict=True)
+    }
+    predictions |= {"bag of words": predictions["bag of words"][:1]}
+    predictions |= {"majority": np.zeros((1, examples), dtype=np.int64)}
+    task = dataclasses.replace(TASKS["MNLI"], labels=tuple("abcde"))
+    return Outcomes(task, labels, predictions, range(1, seeds + 1))
+
+
+@pytest.mark.parametrize(
+    ("finetuned", "words", "expected"),
+    [
+        (0.9, 0.5, True),
+        (0.25, 0.2, False),  # no better than the majority class
+        (0.5, 0.99, False),  # below a bag of words
+        (0.1, 0.05, False),  # significantly different from the majority, and worse
+    ],
+)
+def test_a_model_has_learned_if_it_is_better_than_what_ignores_sentences(
+    finetuned, words, expected, tmp_path
+):
+    found = learners({"finetuned": finetuned, "bag of words": words})
+    table = learned([found], Resampling(500, 1))
+    tables.LEARNED.write(table, tmp_path / "learned.csv")
+    assert table["learned"].tolist() == [expected] * 4
+    assert table["seed"].isna().tolist() == [True, False, False, False]
+    for row, seeds in zip(table.itertuples(), ([0, 1, 2], [0], [1], [2]), strict=True):
+        right = found.predictions["finetuned"][seeds] == found.labels
+        assert row.score == pytest.approx(100 * right.mean())
+        assert row.majority == pytest.approx(100 * (found.labels == 0).mean())
+    for rows in (table.to_dict("records"), csv.DictReader((tmp_path / "learned.csv").open())):
+        assert list(unlearned(rows)) == ([] if expected else ["MNLI"])
+
+
+def test_a_seed_that_fails_is_named_beside_those_that_learn():
+    found = learners({"finetuned": 0.9, "bag of words": 0.5})
+    found.predictions["finetuned"][1] = 0
+    table = learned([found], Resampling(500, 1)).set_index("seed")
+    assert not table.loc[2, "learned"]
+    assert table.loc[[1, 3], "learned"].all()
+
+
+def test_models_at_chance_seldom_pass_for_ones_that_learned():
+    """At most 5 % of 100 models that guess as often right as the majority class, and 2 errors."""
+    rng, passed = np.random.default_rng(0), 0
+    for _ in range(100):
+        labels = rng.integers(2, size=100)
+        guesses = rng.integers(2, size=(1, 100))
+        predictions = {"finetuned": guesses, "majority": np.zeros((1, 100), dtype=np.int64)}
+        predictions["bag of words"] = predictions["majority"]
+        outcome = Outcomes(TASKS["RTE"], labels, predictions, [1])
+        passed += learned([outcome], Resampling(200, 1))["learned"].item()
+    assert passed / 100 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)

@@ -1,6 +1,7 @@
 """Table 1 against the numbers it is made of, computed here with plain loops."""
 
 import csv
+import dataclasses
 import json
 import re
 import statistics
@@ -349,3 +350,18 @@ def test_shipped_numbers_are_the_published_ones(root, test_data):
     assert published
     for path in published:
         assert (RESOURCES / "paper" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_models_that_have_not_learned_are_marked_in_every_format():
+    plain = table1(scores(["RTE", "QNLI"], (1,)), ["RTE", "QNLI"])
+    marked = dataclasses.replace(plain, unlearned={"RTE": "51.5, majority class 50.2"})
+    _, rows = parsed(markdown(marked))
+    assert [[cell.endswith("‡") for cell in row[2:]] for row in rows] == [
+        [False, False, False, True],
+        [False] * 4,
+    ]
+    note = "- ‡ Has not learned the task: RTE (51.5, majority class 50.2)."
+    assert note in markdown(marked)
+    assert html(marked).count("‡") == 2
+    assert latex(marked).count("ddagger") == 2
+    assert "‡" not in markdown(plain)

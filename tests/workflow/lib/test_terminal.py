@@ -237,7 +237,13 @@ def test_a_run_ends_with_table_1_and_links(screen, tmp_path, monkeypatch):
     (results / "figures").mkdir(parents=True)
     table = results / "figures" / "table1.md"
     table.write_text(
-        "| Task | finetuned |\n| ---- | --------- |\n| RTE  | 70.0      |\n\n- Scores.\n"
+        "| Task | finetuned |\n| ---- | --------- |\n| RTE  | 70.0      |\n\n"
+        "- Scores.\n- ‡ Not so.\n"
+    )
+    (results / "tables").mkdir()
+    (results / "tables" / "learned.csv").write_text(
+        "task,seed,metric,score,majority,bag_of_words,p_value,learned\n"
+        "RTE,,accuracy,51.5,50.2,53.8,0.6,False\nRTE,1,accuracy,51.5,50.2,53.8,0.6,False\n"
     )
     (results / "report.html").touch()
     (results / "atlas.html").touch()
@@ -248,6 +254,10 @@ def test_a_run_ends_with_table_1_and_links(screen, tmp_path, monkeypatch):
         said = stream.getvalue()
         assert "| RTE  | 70.0      |" in said
         assert "- Scores." not in said
+        assert "- ‡ Not so." in said, "marks are explained"
+        warning = "RTE is not learned: 51.5, majority class 50.2, bag of words 53.8."
+        assert said.count(warning) == 1
+        assert "`fine_tuning.learning_rate`" in said
         link = (
             f"\033]8;;{(results / 'report.html').as_uri()}\033\\{results / 'report.html'}\033]8;;"
         )
