@@ -23,6 +23,7 @@ from darksecrets.data.tasks import Task
 from darksecrets.run.columns import MODEL
 from darksecrets.run.errors import InputError
 from darksecrets.stats import LEVEL
+from darksecrets.stats.draws import reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.seeds import critical_value, mean_over_seeds
 from darksecrets.stats.weighted import resampled
@@ -38,18 +39,28 @@ class _Curves:
     Attributes:
         baseline: [1 + resamples] the intact model's; the first is on the examples as they are.
         scores: By the name of the order, [1 + resamples, counts].
+        at_random: [orders, 1 + resamples, counts] those of the random orders, one by one.
     """
 
     baseline: Floats
     scores: Mapping[str, Floats]
+    at_random: Floats
 
     def delta(self, name: str) -> Floats:
         """[1 + resamples, counts], score - baseline."""
         return np.round(self.scores[name] - self.baseline[:, None], DECIMALS)
 
     def over_random(self, name: str) -> Floats:
-        """[1 + resamples, counts], score - that of as many heads at random."""
-        return np.round(self.scores[name] - self.scores[RANDOM], DECIMALS)
+        """[1 + resamples, counts], score - mean score of as many heads at random."""
+        return np.round(self.scores[name] - self.at_random.mean(axis=0), DECIMALS)
+
+    def over_random_ends(self, name: str) -> Floats:
+        """[2, counts] ends of the intervals: an order is one more draw beside the random ones."""
+        over = self.over_random(name)
+        of_examples = over[1:].var(axis=0, ddof=1)
+        half = reach_of_one_more(of_examples, np.round(self.at_random[:, 0], DECIMALS), family=True)
+        half[~over.any(axis=0)] = 0  # all heads: the same set in every order
+        return np.stack([over[0] - half, over[0] + half])
 
 
 def joint_effects(
@@ -59,8 +70,9 @@ def joint_effects(
 
     Intervals are percentiles of a bootstrap over examples, drawn from each half separately, with
     the same examples for all sets. For random orders, the orders are drawn, too: one fewer than
-    there are, which makes the variance unbiased (McCarthy and Snowden 1985). Intervals are
-    conditional on the orders that the halves chose.
+    there are, which makes the variance unbiased (McCarthy and Snowden 1985). Other intervals of
+    ``delta`` are conditional on the orders that the halves chose; for those of ``over_random``, see
+    `darksecrets.stats.draws`.
 
     Args:
         result: Predictions with the sets of ``plan`` disabled.
@@ -89,7 +101,7 @@ def joint_effects(
             about = {"metric": metric, "order": name}
             draws = sum(order.name == name for order in plan.orders)
             more = {"chance": chance, "examples": len(result.idx), "draws": draws}
-            scored.append(_scored(curves, name, plan).assign(**about, **more))
+            scored.append(_scored(curves, name, plan, metric).assign(**about, **more))
             counts = {**about, "tolerance": tolerance, "heads": plan.total}
             deltas = curves.delta(name)
             sizes.append(counts | _largest(deltas, plan.counts, tolerance))
@@ -138,12 +150,13 @@ def largest_over_seeds(sizes: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(LARGEST_SET_MEANS.names))
 
 
-def _scored(curves: _Curves, name: str, plan: Plan) -> pd.DataFrame:
+def _scored(curves: _Curves, name: str, plan: Plan, metric: str) -> pd.DataFrame:
     """A row for every number of heads of one order."""
-    deltas, over_random = curves.delta(name), curves.over_random(name)
-    if name == RANDOM:
-        over_random = np.full_like(over_random, np.nan)
-    (low, high), (random_low, random_high) = interval(deltas[1:]), interval(over_random[1:])
+    deltas, over_random = curves.delta(name), np.full(len(plan.counts), np.nan)
+    (low, high), ends = interval(deltas[1:]), np.stack([over_random, over_random])
+    if name != RANDOM:
+        over_random, ends = curves.over_random(name)[0], curves.over_random_ends(name)
+        ends = feasible(ends, *(PERCENT * end for end in METRICS[metric].bounds_of_differences))
     columns = {
         "heads": plan.counts,
         "share": np.array(plan.counts) / plan.total,
@@ -152,9 +165,9 @@ def _scored(curves: _Curves, name: str, plan: Plan) -> pd.DataFrame:
         "delta": deltas[0],
         "ci_low": low,
         "ci_high": high,
-        "over_random": over_random[0],
-        "over_random_low": random_low,
-        "over_random_high": random_high,
+        "over_random": over_random,
+        "over_random_low": ends[0],
+        "over_random_high": ends[1],
     }
     return pd.DataFrame(columns)
 
@@ -199,16 +212,19 @@ def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Gene
         return np.average(scores[scored_on][..., sets], axis=0, weights=sizes[scored_on])
 
     curves: dict[str, Floats] = {}
+    of_orders: dict[str, Floats] = {}
     for name in plan.names:
         orders = [order for order in plan.orders if order.name == name]
-        found = [mean([number[plan.name(o, count)] for count in plan.counts], o) for o in orders]
+        of_orders[name] = PERCENT * np.stack(
+            [mean([number[plan.name(o, count)] for count in plan.counts], o) for o in orders]
+        )
         if name == RANDOM:
             weights = weights_of_draws(len(orders), scores.shape[1], rng)
         else:  # the more examples an order is scored on, the more it counts
             shares = [sizes[places(order)].sum() for order in orders]
             weights = np.tile(np.array(shares) / sum(shares), (scores.shape[1], 1))
-        curves[name] = PERCENT * np.einsum("rd,drk->rk", weights, np.stack(found))
-    return _Curves(PERCENT * mean([0])[:, 0], curves)
+        curves[name] = np.einsum("rd,drk->rk", weights, of_orders[name])
+    return _Curves(PERCENT * mean([0])[:, 0], curves, of_orders[RANDOM])
 
 
 def weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats:

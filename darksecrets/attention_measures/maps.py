@@ -20,8 +20,10 @@ import torch
 from darksecrets.run.columns import EFFECTIVE, NORMS, WEIGHTS
 
 ROUNDING = torch.finfo(torch.float32).eps
-"""Models compute in single precision: singular values of T up to this, times the larger dimension
-of T and its greatest singular value, count as 0."""
+"""Models compute in single precision: singular values of T up to this, times the number of keys or
+the size of a head, the larger of the two, and its greatest singular value, count as 0. That is the
+larger dimension of T in the coordinates of its head, where it has the same singular values. The
+hidden size, 6 to 12 times larger, would take directions that are well above rounding for 0."""
 
 Measure = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None], torch.Tensor]
 

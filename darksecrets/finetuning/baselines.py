@@ -46,12 +46,16 @@ def bag_of_words(train: Columns, validation: Columns, task: Task) -> NDArray[np.
 
 
 def majority(train: Columns, validation: Columns, task: Task) -> NDArray[np.generic]:
-    """Always predict the most frequent label of the training set (for STS-B, the mean)."""
+    """Always predict the most frequent label of the training set (for STS-B, the mean).
+
+    Of labels that are equally frequent, it is the first in the task's list.
+    """
     labels = list(train["label"])
     if task.is_regression:
         guess: float = sum(labels) / len(labels)
     else:
-        guess = Counter(labels).most_common(1)[0][0]
+        counts = Counter(labels)
+        guess = min(counts, key=lambda label: (-counts[label], label))
     return np.full(len(validation["label"]), guess)
 
 

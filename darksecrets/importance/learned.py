@@ -35,7 +35,8 @@ from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier
 from darksecrets.run.files import fingerprint
 from darksecrets.run.resuming import resuming
-from darksecrets.stats.resampling import interval
+from darksecrets.stats.draws import rank_p_value, reach_of_one_more
+from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.weighted import resampled
 
 if TYPE_CHECKING:
@@ -200,8 +201,8 @@ def learned_gates(
     """Score every set of heads, against all heads and against as many at random.
 
     Intervals are percentiles of a bootstrap over examples, the same for all sets; for random sets,
-    the sets are drawn, too. The p-value asks whether a set is better than random ones: under the
-    null hypothesis, it is one of them, and its rank among them is uniform.
+    the sets are drawn, too. Beside random sets, a set is one more draw: see
+    `darksecrets.stats.draws`.
 
     Args:
         found: What gates have learned.
@@ -226,13 +227,15 @@ def learned_gates(
         chance = score_of_most_frequent(labels, metric, task)
         rows += [
             {**row, **about, "metric": metric, "chance": chance}
-            for row in _of_metric(found, scores, rng)
+            for row in _of_metric(found, scores, metric, rng)
         ]
     table = pd.DataFrame(rows).assign(share=lambda rows: rows["kept"] / rows["heads"])
     return table[[name for name in LEARNED_GATES.names if name in table]]
 
 
-def _of_metric(found: Found, scores: Floats, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+def _of_metric(
+    found: Found, scores: Floats, metric: str, rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
     """Rows of one metric, from scores [1 + resamples, sets]; the first are of the intact models."""
     baselines = dict(zip(found.intact, scores.T, strict=False))
     places: dict[tuple[float, str, str], list[int]] = {}
@@ -247,7 +250,7 @@ def _of_metric(found: Found, scores: Floats, rng: np.random.Generator) -> Iterat
         row |= {"baseline": baselines[weights][0], "delta": delta[0], "ci_low": low}
         row |= {"ci_high": high}
         drawn = places.get((penalty, weights, RANDOM), [])
-        yield row | (_over(score, scores[:, drawn], rng) if drawn and name != RANDOM else {})
+        yield row | (_over(score, scores[:, drawn], metric) if drawn and name != RANDOM else {})
 
 
 def _mean(scores: Floats, rng: np.random.Generator) -> Floats:
@@ -255,14 +258,15 @@ def _mean(scores: Floats, rng: np.random.Generator) -> Floats:
     return np.vecdot(weights_of_draws(scores.shape[1], len(scores), rng), scores)
 
 
-def _over(score: Floats, drawn: Floats, rng: np.random.Generator) -> dict[str, float]:
+def _over(score: Floats, drawn: Floats, metric: str) -> dict[str, float]:
     """What a set's score, [1 + resamples], has over random sets, [1 + resamples, draws]."""
-    over = np.round(score - _mean(drawn, rng), DECIMALS)
-    low, high = interval(over[1:])
-    as_good = np.round(drawn[0] - score[0], DECIMALS) >= 0
+    over = np.round(score - drawn.mean(axis=1), DECIMALS)
+    half = float(reach_of_one_more(over[1:].var(ddof=1), drawn[0]))
+    bounds = (PERCENT * end for end in METRICS[metric].bounds_of_differences)
+    low, high = feasible([over[0] - half, over[0] + half], *bounds)
     return {
         "over_random": over[0],
         "over_random_low": low,
         "over_random_high": high,
-        "p_random": (1 + as_good.sum()) / (1 + len(as_good)),
+        "p_random": rank_p_value(score[0], drawn[0]),
     }

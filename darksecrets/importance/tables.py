@@ -305,7 +305,8 @@ LEARNED_GATES = Table(
         *(_JOINT[name] for name in ("over_random", "over_random_low", "over_random_high")),
         like(
             P_VALUE,
-            "one-sided: share of the random sets, and this one, that score at least as well",
+            "one-sided: share of the random sets, and this one, that score at least as well; "
+            "empty with fewer than 20",
             name="p_random",
             optional=True,
         ),

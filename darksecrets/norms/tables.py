@@ -58,7 +58,8 @@ _OVER_CONTROL = (
 _KEPT = _with_ends(
     number(
         "kept",
-        "`norm` / `weight`: what norms leave of the share of the weights",
+        "`norm` / `weight`: what norms leave of the share of the weights; a ratio of means, "
+        "not a mean of the ratios of heads or examples",
         low=0,
         optional=True,
     )

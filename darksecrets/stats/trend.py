@@ -21,7 +21,7 @@ def rank_trends(profiles: Floats) -> Floats:
         profiles: [..., places].
 
     Returns:
-        [...].
+        [...]; NaN where a value is NaN.
     """
     ranks = _scaled_ranks(profiles)
     places = np.arange(profiles.shape[-1], dtype=np.float64)
@@ -47,7 +47,7 @@ def trend_test(profiles: Floats, draws: int, rng: np.random.Generator) -> Floats
         rng: Source of randomness.
 
     Returns:
-        [...] p-values.
+        [...] p-values; NaN where a value is NaN.
     """
     ranks = _scaled_ranks(profiles)
     orders = permuted_places(profiles.shape[-1], draws, rng)
@@ -55,15 +55,19 @@ def trend_test(profiles: Floats, draws: int, rng: np.random.Generator) -> Floats
     observed = np.abs(ranks @ line)
     extreme = (np.abs(ranks @ line[orders].T) >= observed[..., None] - 1e-9).sum(axis=-1)
     every = math.factorial(profiles.shape[-1]) == len(orders)
-    return extreme / len(orders) if every else (1 + extreme) / (1 + len(orders))
+    p_values = extreme / len(orders) if every else (1 + extreme) / (1 + len(orders))
+    return np.asarray(np.where(np.isnan(observed), np.nan, p_values))
 
 
 def _scaled_ranks(profiles: Floats) -> Floats:
-    """Ranks whose product with standardized places is their correlation; 0 if all are equal."""
+    """Ranks whose product with standardized places is their correlation; 0 if all are equal.
+
+    All of a profile are NaN if a value is.
+    """
     from scipy.stats import rankdata
 
     size = np.abs(profiles).max(axis=-1, keepdims=True)
     below = profiles.max(axis=-1, keepdims=True) - profiles
     steps = np.divide(-below, _TIE * size, out=np.zeros_like(profiles), where=size > 0)
     ranks = standardized(rankdata(np.round(steps), axis=-1))
-    return ranks / profiles.shape[-1]
+    return np.where(np.isnan(size), np.nan, ranks / profiles.shape[-1])

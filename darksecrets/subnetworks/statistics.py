@@ -1,8 +1,7 @@
 """Scores of subnetworks and of pruned weights, with intervals and tests.
 
-The good subnetwork is one of many of its size. Whether it is better than a random one is a question
-about draws, too: an interval of the difference over examples alone would call every second random
-subnetwork better than the others. So the spread of the draws is a part of the interval.
+The good subnetwork is one of many of its size: it is compared with random ones as
+`darksecrets.stats.draws` says.
 """
 
 from __future__ import annotations
@@ -20,10 +19,8 @@ from darksecrets.ablation.scores import plain, require_usable, weighted
 from darksecrets.arrays import Floats
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
-from darksecrets.stats import LEVEL
-from darksecrets.stats.permutation import ROUNDING
+from darksecrets.stats.draws import rank_p_value, reach, reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
-from darksecrets.stats.seeds import critical_value
 from darksecrets.stats.weighted import resampled
 from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.results import with_retrained
@@ -181,32 +178,19 @@ def _scored(scores: _Scores, kind: str) -> dict[str, float]:
     """Scores and tests of one kind of subnetwork."""
     at_random, mine = scores.of(t.RANDOM), scores.of(kind)
     score, drawn = scores.plain[mine].mean(), scores.drawn[:, mine].mean(axis=1)
-    spread, draws = scores.plain[at_random].var(ddof=1), len(at_random)
+    others, draws = scores.plain[at_random], len(at_random)
     to_whole = drawn - scores.drawn[:, 0]
     names = ("over_random", "over_random_low", "over_random_high", "p_value")
     if kind == t.RANDOM:
-        reach = _reach(to_whole, spread / draws, draws)
+        half = reach(to_whole.var(ddof=1), others.var(ddof=1) / draws, draws)
         delta = score - scores.plain[0]
-        low, high = scores.clipped([delta - reach, delta + reach])
+        low, high = scores.clipped([delta - half, delta + half])
         return _beside_whole(scores, score, low, high) | dict.fromkeys(names, np.nan)
     low, high = interval(to_whole)
-    over = score - scores.plain[at_random].mean()
+    over = score - others.mean()
     to_random = drawn - scores.drawn[:, at_random].mean(axis=1)
-    reach = _reach(to_random, spread * (1 + 1 / draws), draws)
-    ends = scores.clipped([over - reach, over + reach])
-    p_value = _p_value(score, scores.plain[at_random], lower=kind == t.BAD)
+    half = reach_of_one_more(to_random.var(ddof=1), others)
+    ends = scores.clipped([over - half, over + half])
+    p_value = rank_p_value(score, others, lower=kind == t.BAD)
     tests = dict(zip(names, (over, *ends, p_value), strict=True))
     return _beside_whole(scores, score, low, high) | tests
-
-
-def _reach(drawn: Floats, of_draws: float, draws: int) -> float:
-    """Half the width of an interval over examples and over random subnetworks."""
-    of_examples = float(drawn.var(ddof=1))
-    critical = critical_value(LEVEL, (of_examples, np.inf), (of_draws, draws - 1))
-    return critical * float(np.sqrt(of_examples + of_draws))
-
-
-def _p_value(score: float, others: Floats, *, lower: bool) -> float:
-    """How probable it is that a random subnetwork is as good, or as bad."""
-    beyond = others <= score + ROUNDING if lower else others >= score - ROUNDING
-    return float((1 + beyond.sum()) / (1 + len(others)))

@@ -83,7 +83,8 @@ SUBNETWORK_SCORES = Table(
         like(
             P_VALUE,
             f"how probable it is that a subnetwork `{RANDOM}` scores as well as the good one, or "
-            "as badly as the bad one: one-sided permutation test over `draws`",
+            "as badly as the bad one: one-sided permutation test over `draws`; empty with fewer "
+            "than 20",
             optional=True,
         ),
         _CHANCE,

@@ -1,6 +1,7 @@
 """Trials of the inferences about several heads: disabled together, named elsewhere, in two ways."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ _JOINT = Joint("auto", draws=6, seed=5, metric="accuracy")
 
 def joint(size: Size, folder: Path) -> Iterator[Trial]:
     """Heads disabled together: exchangeable ones, ones that cost what is tolerated, bad ones."""
+    yield from labelled_orders("joint_ablation", LEAST_IMPORTANT, size)
     shape = Shape(size.examples, size.layers, size.layers)
     bad = np.zeros(size.layers**2)
     bad[: size.layers] = 0.3  # without any of these heads, the model is better
@@ -51,6 +53,26 @@ def joint(size: Size, folder: Path) -> Iterator[Trial]:
             )
             _of_joint(scored, tolerated, at_border=shift != 0, power=truth == POWER, made=made)
         yield from made.trials(kind, truth)
+
+
+def labelled_orders(table: str, label: str, size: Size) -> Iterator[Trial]:
+    """Heads of which a few are costly, and a random order that is labelled as a chosen one."""
+    shape = Shape(size.examples, size.layers, size.layers)
+    costs = -1.0 * (np.arange(size.layers**2) < size.layers - 1)
+    for draws in (3, 10, 20):
+        rng, made = np.random.default_rng(50 + draws), Statements()
+        for seed in range(2 * size.sweeps):
+            known = Together.draw(rng, shape, costs)
+            planned = plan(known.single(shape), TASK, replace(_JOINT, draws=draws + 1, seed=seed))
+            first, *others = (order for order in planned.orders if order.name == RANDOM)
+            planned = replace(planned, orders=[*others, replace(first, name=label)])
+            options = {"tolerance": _TOLERANCE, "resamples": SAMPLES.bootstrap, "seed": 3}
+            scored, _ = joint_effects(known.joint(planned), planned, TASK, **options)
+            chosen, ends = scored[scored["order"] == label], ("over_random_low", "over_random_high")
+            made.interval(table, "over_random", chosen, ends)
+            beyond = chosen["over_random_low"] > 0
+            made.each(f"{table}: better than random", beyond, ONE_END)
+        yield from made.trials(f"a random order beside {draws}, costly heads", NULL)
 
 
 def _of_joint(

@@ -124,3 +124,16 @@ def test_shares_are_magnitudes_and_a_head_that_adds_nothing_has_none():
         assert not of.OF[measure](maps, torch.zeros_like(found), None).any()
     assert torch.equal(of.OF["weights"](maps, found, None), maps)
     np.testing.assert_allclose(of.shares(torch.tensor([[-3.0, 1.0]])), [[0.75, 0.25]])
+
+
+@pytest.mark.parametrize(("share", "rank"), [(4.0, 8), (0.25, 7)])
+def test_what_counts_as_rounding_depends_on_the_keys_and_the_size_of_a_head(share, rank):
+    """A hidden size, 6 to 12 times that of a head, would take four times this limit for 0."""
+    keys, size = 8, 16
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.normal(size=(n, keys)))[0] for n in (keys, size))
+    values = np.ones(keys)
+    values[-1] = share * size * np.finfo(np.float32).eps
+    vectors = torch.from_numpy((left * values) @ right.T)[None, None]
+    found = of.effective_attention(torch.eye(keys)[None, None], vectors)
+    assert torch.linalg.matrix_rank(found[0, 0], atol=1e-6, rtol=0) == rank

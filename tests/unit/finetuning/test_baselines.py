@@ -94,3 +94,8 @@ def test_the_tables_hold_both_baselines(tmp_path):
     assert predictions["prediction"].tolist() == [1, 1, 0, 1]
     accuracy = scores[scores["metric"] == "accuracy"].set_index("baseline")["score"]
     assert accuracy.to_dict() == {"majority": 0, "bag of words": 50}
+
+
+@pytest.mark.parametrize("labels", [[2, 0, 2, 0, 1], [0, 2, 0, 2, 1]])
+def test_equally_frequent_labels_are_decided_by_the_tasks_list_not_by_rows(labels):
+    assert majority({"label": labels}, {"label": [1, 1]}, TASKS["MNLI"]).tolist() == [0, 0]

@@ -51,3 +51,11 @@ def test_random_orders_have_a_trend_no_more_often_than_stated():
     assert (p < 0.05).mean() <= stats.binom.ppf(0.999, 2000, 0.05) / 2000
     many = trend_test(np.random.default_rng(3).random((500, 12)), 999, np.random.default_rng(0))
     assert 0.02 < (many < 0.05).mean() < 0.085  # binomial of 500
+
+
+def test_a_profile_with_an_unknown_value_has_no_trend_and_no_p_value():
+    profiles = np.array([[1.0, 2, np.nan, 4], [1, 2, 3, 4]])
+    assert np.isnan(rank_trends(profiles)).tolist() == [True, False]
+    p = trend_test(profiles, 10, np.random.default_rng(0))
+    assert np.isnan(p[0])
+    assert p[1] == 2 / 24

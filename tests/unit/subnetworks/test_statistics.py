@@ -24,7 +24,7 @@ from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.results import sets_of, with_retrained
 from darksecrets.subnetworks.statistics import magnitude_pruning, subnetwork_scores
 
-EXAMPLES, DRAWN = 60, 6
+EXAMPLES, DRAWN = 60, 20
 OPTIONS = {"resamples": 300, "seed": 3}
 
 
