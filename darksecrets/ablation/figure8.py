@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from darksecrets.ablation.panels import LEGEND, by_panel, mark_significant, scale_of
+from darksecrets.ablation.panels import LEGEND, by_panel, mark_significant, note_on_marks, scale_of
 from darksecrets.ablation.tables import HEAD_ABLATION
 from darksecrets.plotting import kit
 
@@ -14,7 +14,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     line for the intact model. Seeds are averaged. Triangles mark significant differences to the
     intact model, and every scale is at least as wide as the noise (`panels.scale_of`).
     """
-    tables = by_panel(sources, sources.table(HEAD_ABLATION))
+    table = sources.table(HEAD_ABLATION)
+    tables, note = by_panel(sources, table), note_on_marks(table)
 
     def heads(axes: kit.Axes, name: str) -> None:
         rows, values = tables[name], kit.grid(tables[name], "score")
@@ -29,4 +30,4 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     panels = [[kit.Panel(heads, "heads", x="Head", y="Layer", height=1.4)]]
     grids = kit.Grid(list(tables), panels, most=4)
-    return kit.page(sources, "Score with one head disabled", grids, legend=LEGEND)
+    return kit.page(sources, "Score with one head disabled", grids, legend=LEGEND, note=note)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from darksecrets.ablation.panels import LEGEND, by_panel, mark_significant, scale_of
+from darksecrets.ablation.panels import LEGEND, by_panel, mark_significant, note_on_marks, scale_of
 from darksecrets.ablation.tables import LAYER_ABLATION
 from darksecrets.plotting import kit
 from darksecrets.run.numbers import written
@@ -23,6 +23,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     with its interval, filled if it is significant.
     """
     table = sources.table(LAYER_ABLATION)
+    note = note_on_marks(table)
     tables = by_panel(sources, table.assign(head=1, sure=table["q_value"] < LEVEL))
 
     def layers(axes: kit.Axes, name: str) -> None:
@@ -49,4 +50,4 @@ def draw(sources: kit.Sources) -> kit.Figure:
         kit.Panel(differences, "intervals", x="Difference"),
     ]
     grids = kit.Grid(list(tables), [panels], most=4)
-    return kit.page(sources, "Score with one layer disabled", grids, legend=LEGEND)
+    return kit.page(sources, "Score with one layer disabled", grids, legend=LEGEND, note=note)

@@ -91,6 +91,12 @@ def mark_significant(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  
         kit.mark(axes, flags, label=f"significant {sign}", marker=marker, **{**HOLLOW, **look})
 
 
+def note_on_marks(table: pd.DataFrame) -> str:
+    """Which test `mark_significant` marks, and of which models: words for the small print."""
+    several = " in more than half of the seeds" if table["seed"].nunique() > 1 else ""
+    return f" · significant: paired test over the examples of one model, q < {LEVEL:g}{several}"
+
+
 def compare(axes: kit.Axes, rows: pd.DataFrame) -> None:
     """Draw the scores of the intact model and of the most frequent label."""
     axes.axhline(rows["baseline"].mean(), label="intact", zorder=1, **INTACT)

@@ -1,6 +1,7 @@
 """The atlas in a browser, opened from disk as a reader opens it."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -436,3 +437,21 @@ def test_a_run_with_little_works(browser, tmp_path):
     assert "Effect of disabling" not in atlas.find(".card").text
     assert atlas.find("#models").text == ""
     assert atlas.complaints() == []
+
+
+def test_significance_names_its_test_over_seeds_or_of_each(browser, file):
+    """Figure 8 marks single models; a mean over two seeds may not be significant all the same."""
+    atlas = Atlas(
+        browser, file, "measure=head_ablation.delta.f1&state=finetuned&seed=mean&head=1.1"
+    )
+    atlas.drawn()
+    said = atlas.run(
+        "return [...document.querySelectorAll('.card [role=img]')]"
+        ".map(e => e.getAttribute('aria-label')).join()"
+    )
+    assert re.search(r"significant in \d of 2 seeds, (not )?over seeds \(n = 2; corrected p", said)
+    legend = atlas.find("#under .legend").text
+    assert re.search(r"\d+ of 12 heads over seeds \(n = 2\), \d+ in more than half", legend)
+    single = Atlas(browser, file, "measure=head_ablation.delta.f1&state=finetuned&seed=1")
+    single.drawn()
+    assert "over seeds" not in single.find("#under .legend").text

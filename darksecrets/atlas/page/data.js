@@ -136,6 +136,21 @@ function significance(shown, i) {
   return shown.measure.twoSided ? Math.sign(shown.values[i]) : 1;
 }
 
+// The models of single seeds behind means over seeds that have a test of their own; else none.
+function behindMeans(shown) {
+  if (shown.seeds.join() !== "mean") return [];
+  return SEEDS.map((seed) => inState(shown.measure, shown.task, shown.state, seed)).filter((one) => one?.test && one.seeds.join() !== "mean");
+}
+
+// Whether a head's value is significant: for single models over examples, and for means also over seeds.
+function said(shown, i) {
+  const own = behindMeans(shown);
+  const corrected = `corrected p = ${number(shown.test[i], 2)}`;
+  const sure = significance(shown, i) ? "" : "not ";
+  if (!own.length) return `${sure}significant (${corrected})`;
+  return `significant in ${own.filter((one) => significance(one, i)).length} of ${own.length} seeds, ${sure}over seeds (n = ${own.length}; ${corrected})`;
+}
+
 // The share of heads with a smaller value; of equal ones, half.
 function percentile(values, value) {
   let below = 0;
@@ -190,7 +205,7 @@ function spoken(shown, i) {
     lines.push(`beyond control: ${number(shown.over[i])}${ends}`);
   }
   if (shown.test && Number.isFinite(shown.test[i])) {
-    lines.push(`${significance(shown, i) ? "significant" : "not significant"} (corrected p = ${number(shown.test[i], 2)})`);
+    lines.push(said(shown, i));
   }
   return lines;
 }

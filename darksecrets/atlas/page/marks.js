@@ -22,6 +22,10 @@ function legend(shown) {
   const shapes = shown.measure.twoSided
     ? [entry("up", "significantly above 0"), entry("down", "significantly below 0")]
     : [entry("diamond", "significant")];
-  const count = Array.from({ length: COUNT }, (_, i) => significance(shown, i)).filter(Boolean).length;
-  return h("p", { class: "legend" }, shapes, h("span", { class: "quiet" }, `${count} of ${COUNT} heads; ${shown.measure.test}`));
+  const heads = Array.from({ length: COUNT }, (_, i) => i);
+  const own = behindMeans(shown);
+  const often = heads.filter((i) => own.filter((one) => significance(one, i)).length > own.length / 2).length;
+  const over = own.length ? ` over seeds (n = ${own.length}), ${often} in more than half of the seeds by themselves` : "";
+  const count = heads.filter((i) => significance(shown, i)).length;
+  return h("p", { class: "legend" }, shapes, h("span", { class: "quiet" }, `${count} of ${COUNT} heads${over}; ${shown.measure.test}`));
 }
