@@ -35,10 +35,12 @@ TESTS = re.compile(
 
 ELSEWHERE = {
     "framenet_heads": {
-        *("over_control_p", "over_unlinked_p", "excess_p", "excess_product_p"),  # see p_value
+        *("over_control_p", "over_unlinked_p", "over_places_p"),  # see p_value
+        *("excess_p", "excess_product_p"),
         *(
             "over_control",
             "over_unlinked",
+            "over_places",
             "excess",
             "excess_product",
             "q_value",

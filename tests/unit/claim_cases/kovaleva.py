@@ -29,7 +29,7 @@ CV = {"maps_of": "all", "definition": "strict", "classifier": "hand-made feature
 PAPERS_CV = CV | {"classifier": "convolutional network"}
 FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
 
-FRAMENET_CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product")
+FRAMENET_CONTROLS = ("over_control", "over_unlinked", "over_places", "excess", "excess_product")
 
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
