@@ -1,13 +1,13 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper there are five controls, all of which a head must exceed.
+averaged over sentences. Beyond the paper, a head must exceed five controls.
 
 - *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
   to some distance gives the moved links as much.
 - *key*: the word attended to stays, and other words between the two attend to it. A head that
   attends to this word from anywhere (a vertical stripe), or as the nearest or farthest of a class of
-  words on its side, gives it as much from these.
+  words, gives it as much from these.
 - *place*: the places of the links of all other sentences with as many tokens. A head that attends by
   place, such as to the farthest word, gives these as much.
 - *sum*: a linked pair has the weight that three effects add up to: of the attending word, of the
