@@ -147,8 +147,8 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     hexagon = np.array([[[1, 3], [1, 2], [2, 2], [2, 1], [0, 1], [0, 3]]])
     none = np.empty((0, 1, 2), dtype=np.int64)
     found = Differences(2, 2, 1)
-    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon), np.fmax)
-    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0]), np.fmax)
+    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon, pairs[None]), np.fmax)
+    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0], far[None]), np.fmax)
     assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0]]
     assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0]]
     both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
