@@ -2,10 +2,11 @@
 
     DARKSECRETS_TEST_DATA=FOLDER python benchmarks/ignorant_heads.py [FAMILIES ...]
 
-Every head of the registry (``tests/unit/adversarial/maps.py``) attends by itself, on real sentences:
-the 473 links of the paper and 500 pairs of STS-B, annotated by the spaCy pipeline of the folder, and
-500 sentences or 100 texts of the built-in corpus. Words are whole tokens. Beside them are 20 heads of
-each kind of noise, and heads that follow what is looked for in a share of the cases.
+Every head of the registry (``tests/unit/adversarial/maps.py``) attends by itself, on the 473 links
+of the paper and 500 pairs of STS-B, annotated by the spaCy pipeline of the folder, and on 500
+sentences or 100 texts of the built-in corpus. Words are whole tokens. Beside them are 20 heads of
+each kind of noise, and heads that follow what is looked for in a share of the cases. The table, as
+CSV, is printed.
 """
 
 from __future__ import annotations
@@ -89,10 +90,7 @@ def links(annotations: list[Annotation]) -> list[tuple[Text, list[Link]]]:
 
         doc = nlp(spacy.tokens.Doc(nlp.vocab, own))
         at = lambda span, of=of: (
-            1
-            + np.array(
-                [i for i, s in enumerate(of) if s[0] < span[1] and s[1] > span[0]]
-            )
+            1 + np.array([i for i, s in enumerate(of) if s[0] < span[1] and s[1] > span[0]])
         )
         text = text_of(own, [word.tag_ for word in doc], counts)
         found.append((text, [(at(e.span), at(one.predicate)) for e in one.elements]))

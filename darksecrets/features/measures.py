@@ -338,10 +338,12 @@ def _compare(
     instead = np.concatenate(same_key, axis=1) if complete else drawn[:0]
     # In the order of the draws: with local attention, a pair is compared with draws of its own.
     pairs = np.concatenate(together)
-    into.append(PairCells(
+    into.append(
+        PairCells(
             *(example, kind, pairs, drawn, instead, np.concatenate(six)),
             np.concatenate(place, axis=1),
-        ))
+        )
+    )
 
 
 def _random_pairs(pairs: Integers, one: Tokens, rng: np.random.Generator) -> Integers:

@@ -6,10 +6,10 @@ averaged over sentences. Beyond the paper, a head must exceed five controls.
 - *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
   to some distance gives the moved links as much.
 - *key*: the word attended to stays, and other words between the two attend to it. A head that
-  attends to this word from anywhere (a vertical stripe), or as the nearest or farthest of a class of
-  words, gives it as much from these.
-- *place*: the places of the links of all other sentences with as many tokens. A head that attends by
-  place, such as to the farthest word, gives these as much.
+  attends to this word from anywhere (a vertical stripe), or as the nearest or farthest of a class
+  of words, gives it as much from these.
+- *place*: the places of the links of all other sentences with as many tokens. A head that attends
+  by place, such as to the farthest word, gives these as much.
 - *sum*: a linked pair has the weight that three effects add up to: of the attending word, of the
   word attended to, and of the distance. A head that mixes a stripe with some distances may exceed
   the first two controls, but not this one.

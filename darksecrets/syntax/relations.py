@@ -21,7 +21,7 @@ SAME_DISTANCE = "same_distance"
 SAME_TAGS = "same_tags"
 """Control: such pairs whose words also have the parts of speech of dependent and head."""
 SAME_RANK = "same_rank"
-"""Control: pairs whose second word is, as the head is, the nth of its part of speech on its side."""
+"""Control: pairs whose second word is, like the head, the nth of its part of speech there."""
 OTHER_WORDS = "other_words"
 """Control: the heads of dependents, with all words of the sentence that have other heads."""
 CONTROLS = (SAME_DISTANCE, SAME_TAGS, SAME_RANK, OTHER_WORDS)

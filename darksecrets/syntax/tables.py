@@ -94,8 +94,8 @@ SYNTACTIC_HEADS = Table(
         integer("tags_arcs", "dependents with such words to compare"),
         share(
             "same_rank",
-            "how often, from words not so related, the nth word of the head's part of speech on its "
-            "side is found: the next noun, for example",
+            "how often, from words not so related, the nth word of the head's part of speech on "
+            "its side is found: the next noun, for example",
             control_of="accuracy",
             optional=True,
         ),

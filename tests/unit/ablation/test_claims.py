@@ -64,7 +64,9 @@ def test_equal_words_of_the_worst_heads_have_four_controls():
     key = {"task": ["RTE"] * 2, "state": "finetuned", "layer": [2, 4], "head": [3, 1]}
     worst = pd.DataFrame(key | {"rank": [1, 2]})
     words = pd.DataFrame(key | {"seed": 1})
-    for number, name in enumerate(("over_control", "over_same_key", "over_place", "excess", "excess_product")):
+    for number, name in enumerate(
+        ("over_control", "over_same_key", "over_place", "excess", "excess_product")
+    ):
         words[[name, f"{name}_low", f"{name}_high"]] = [number, number - 1, number + 1]
     others = words.assign(layer=6)
     found = equal_words_of_worst(worst, pd.concat([words, others]))

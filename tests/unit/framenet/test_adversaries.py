@@ -20,7 +20,9 @@ from darksecrets.stats.paired import sign_flips
 NAMES, FARTHEST = list(ADVERSARIES), "farthest word, over uniform"
 
 
-PRONOUNS = frozenset(["he", "she", "it", "they", "i", "we", "you", "him", "her", "them", "us", "me"])
+PRONOUNS = frozenset(
+    ["he", "she", "it", "they", "i", "we", "you", "him", "her", "them", "us", "me"]
+)
 
 
 def tag(word: str) -> str:
