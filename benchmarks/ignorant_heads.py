@@ -232,7 +232,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
 
 
 def main() -> None:
-    """Run the families and write the table."""
+    """Run the families and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("families", nargs="*", metavar="FAMILIES", help=", ".join(FAMILIES))
     names = parser.parse_args().families
@@ -242,8 +242,7 @@ def main() -> None:
             begin = time.process_time()
             found += [{"table": name, **one} for one in of()]
             print(f"{name}: {time.process_time() - begin:.0f} s", file=sys.stderr, flush=True)
-    table = pd.DataFrame(found)
-    table.to_csv(sys.stdout)
+    pd.DataFrame(found).to_csv(sys.stdout)
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
         ("equal", tables["equal_words"], np.mean),
     ):
         for row in table.itertuples():
-            names = ("over_control", "over_same_key", "excess", "excess_product")
+            names = ("over_control", "over_same_key", "over_place", "excess", "excess_product")
             gaps: dict[str, list[float]] = {name: [] for name in names}
             same_key = []
             for cells in drawn[name]:
