@@ -125,6 +125,6 @@ def equal_words_of_worst(worst: pd.DataFrame, equal_words: pd.DataFrame) -> pd.D
         both[["task", "state", "seed", "rank"]].assign(
             control=name, value=both[name], low=both[f"{name}_low"], high=both[f"{name}_high"]
         )
-        for name in ("over_control", "over_same_key", "excess", "excess_product")
+        for name in ("over_control", "over_same_key", "over_place", "excess", "excess_product")
     ]
     return pd.concat(controls, ignore_index=True)

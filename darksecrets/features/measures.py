@@ -28,7 +28,14 @@ from darksecrets.attention.store import Maps, Reach, any_window
 from darksecrets.features import head_types, profiles, strongest, tables
 from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.features.pairs import Additive, Differences, PairCells, hexagons, other_queries
+from darksecrets.features.pairs import (
+    Additive,
+    Differences,
+    PairCells,
+    at_relative_places,
+    hexagons,
+    other_queries,
+)
 from darksecrets.features.profiles import Collector, Values, of_all_tokens, quotient
 from darksecrets.features.strongest import StrongestColumns, from_others
 from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
@@ -297,14 +304,14 @@ def control_cells(batch: Sequence[Tokens], chances: Floats, seed: int) -> BatchC
             if count:
                 drawn = tokens_at_likely_places(count, likely[feature], DRAWS, rng)
                 cells.features.add(example, feature, first, drawn)
-        others = np.random.default_rng([seed, one.idx, 1])
+        others, places = (np.random.default_rng([seed, one.idx, n]) for n in (1, 2))
         for relation, pairs in enumerate(one.pairs):
             drawn = _random_pairs(pairs, one, rng)
             cells.pairs.add(example, relation, drawn[..., 0], drawn[..., 1])
-            _compare(cells.compared["pairs"], example, relation, pairs, drawn, one, others)
+            _compare(cells.compared["pairs"], example, relation, pairs, drawn, one, others, places)
         drawn = _random_pairs(one.equal, one, rng)
         cells.equal.add(example, 0, drawn[..., 0], drawn[..., 1])
-        _compare(cells.compared["equal"], example, 0, one.equal, drawn, one, others)
+        _compare(cells.compared["equal"], example, 0, one.equal, drawn, one, others, places)
     return cells
 
 
@@ -316,20 +323,27 @@ def _compare(
     drawn: Integers,
     one: Tokens,
     rng: np.random.Generator,
+    places: np.random.Generator,
 ) -> None:
     """Draw what the related pairs of an example are compared with; nothing if it has no pairs."""
     if not len(pairs):
         return
-    together, same_key, six = [], [], []
+    together, same_key, six, place = [], [], [], []
     for chosen, queries, keys in _between_sentences(pairs, one):
         together.append(chosen)
         same_key.append(other_queries(chosen, queries, DRAWS, rng))
         six.append(hexagons(chosen, queries, keys, DRAWS, rng))
+        place.append(at_relative_places(chosen, queries, keys, DRAWS, places))
     complete = all(map(len, same_key))
     instead = np.concatenate(same_key, axis=1) if complete else drawn[:0]
     # In the order of the draws: with local attention, a pair is compared with draws of its own.
     pairs = np.concatenate(together)
-    into.append(PairCells(example, kind, pairs, drawn, instead, np.concatenate(six)))
+    into.append(
+        PairCells(
+            *(example, kind, pairs, drawn, instead, np.concatenate(six)),
+            np.concatenate(place, axis=1),
+        )
+    )
 
 
 def _random_pairs(pairs: Integers, one: Tokens, rng: np.random.Generator) -> Integers:
@@ -452,7 +466,7 @@ class Measure:
             ``uniform`` those of uniform attention.
         section: Section of the paper, or another source.
         pairs: Whether it is for tasks of two sentences only.
-        compared: The kind of pairs (`pairs`, `equal`) that is tested against four controls, and
+        compared: The kind of pairs (`pairs`, `equal`) that is tested against five controls, and
             how weights are reduced over pairs; None if it is not tested.
         beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
     """
@@ -578,7 +592,7 @@ def measure(
     many ordinary tokens are drawn, with chances proportional to the feature's frequency in their
     part of an example. For pairs, see `controls.pairs_at_the_same_distance`. The choices depend on
     the seed and the example, not on the model. All values are averaged over the examples that have
-    the feature, relation or words. Pairs are also tested against four controls, see `pairs`.
+    the feature, relation or words. Pairs are also tested against five controls, see `pairs`.
 
     Args:
         maps: Maps of the model.

@@ -1,7 +1,7 @@
-"""Do heads attend to related tokens more than four controls (sections 4.5 and 5)?
+"""Do heads attend to related tokens more than five controls (sections 4.5 and 5)?
 
 A head that attends to all nouns attends from pronouns to their nouns, too, and more than at the
-same distance elsewhere. So pairs have four controls:
+same distance elsewhere. So pairs have five controls:
 
 - *distance*: random pairs at the same distance.
 - *key*: the same tokens are attended to, but by other tokens of the sentence.
@@ -9,6 +9,8 @@ same distance elsewhere. So pairs have four controls:
   attended to and of the distance cancel exactly, even in a head that adds them.
 - *product*: a contrast of the same cells, in which products of these effects cancel: pronouns that
   attend to all tokens to their left, for example.
+- *place*: random pairs whose tokens are as far from the same relative place in their sentences. For
+  pairs within a sentence, these are at the same distance.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from darksecrets.stats import contrasts
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, mean_of_known, student
 
-CONTROLS = ("control", "same_key", "excess", "excess_product")
-"""The distance, the key, and both together as a sum and as a product; a head must exceed all."""
+CONTROLS = ("control", "same_key", "excess", "excess_product", "place")
+"""The distance, the key, both as a sum and as a product, the place; a head must exceed all."""
 
 ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: differences up to this share of their terms count as 0."""
@@ -52,6 +54,33 @@ def other_queries(pairs: Integers, usable: Flags, draws: int, rng: np.random.Gen
         if not len(queries):
             return drawn[:0]
         drawn[:, number] = np.stack([rng.choice(queries, draws), np.full(draws, key)], axis=1)
+    return drawn
+
+
+def at_relative_places(
+    pairs: Integers, queries: Flags, keys: Flags, draws: int, rng: np.random.Generator
+) -> Integers:
+    """Draw pairs that are as far from the same relative place in both sentences.
+
+    Args:
+        pairs: [pairs, 2] query and key positions of a relation.
+        queries: [L] tokens that may attend: a sentence.
+        keys: [L] tokens that may be attended to: a sentence.
+        draws: Number of draws per pair; the pair is among those drawn from.
+        rng: Source of randomness.
+
+    Returns:
+        [draws, pairs, 2].
+    """
+    own, other = np.flatnonzero(queries), np.flatnonzero(keys)
+    there = ((np.arange(len(own)) + 0.5) / len(own) * len(other)).astype(np.int64)
+    drawn = np.empty((draws, len(pairs), 2), dtype=np.int64)
+    for number, (query, key) in enumerate(pairs.tolist()):
+        i, j = np.searchsorted(own, query), np.searchsorted(other, key)
+        beside = there + j - there[i]
+        fits = np.flatnonzero((beside >= 0) & (beside < len(other)))
+        chosen = rng.choice(fits, draws)
+        drawn[:, number] = np.stack([own[chosen], other[beside[chosen]]], axis=1)
     return drawn
 
 
@@ -91,6 +120,7 @@ class PairCells:
         distance: [draws, pairs, 2] random pairs at the same distances.
         same_key: [draws, pairs, 2] from `other_queries`.
         six: [hexagons, 6, 2] from `hexagons`.
+        place: [draws, pairs, 2] from `at_relative_places`.
     """
 
     example: int
@@ -99,6 +129,7 @@ class PairCells:
     distance: Integers
     same_key: Integers
     six: Integers
+    place: Integers
 
 
 class Additive:
@@ -153,6 +184,8 @@ class Differences(Additive):
             own, control = _compared(pairs, weights(cells.same_key), how)
             self._add(1, cells.kind, own - control, np.maximum(own, control))
             self.same_key[cells.kind] += np.where(np.isnan(own - control), 0, control)
+        own, control = _compared(pairs, weights(cells.place), how)
+        self._add(4, cells.kind, own - control, np.maximum(own, control))
         if len(cells.six):
             six = weights(cells.six)
             greatest = np.nan_to_num(six).max(axis=(-2, -1))

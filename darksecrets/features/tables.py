@@ -92,9 +92,14 @@ OVER_CONTROLS = (
         "excess_product",
         "the same net of products of these effects: difference of geometric means of three cells",
     ),
+    *_over(
+        "over_place",
+        "mean difference, over examples, from random pairs as far from the same relative place in "
+        "their sentences",
+    ),
     like(
         P_VALUE,
-        "p-value of exceeding all four: the largest of four one-sided paired t-tests; "
+        "p-value of exceeding all five: the largest of five one-sided paired t-tests; "
         "1 with fewer than 6 examples",
     ),
     like(Q_VALUE, "false discovery rate over the heads of the model"),

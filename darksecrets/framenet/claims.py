@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-_CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product")
+_CONTROLS = ("over_control", "over_unlinked", "over_places", "excess", "excess_product")
 
 
 def heads_that_exceed_controls(heads: pd.DataFrame) -> pd.DataFrame:
-    """Whether each head attends along the links more than its four controls, and whether it may.
+    """Whether each head attends along the links more than its five controls, and whether it may.
 
     Args:
         heads: The table ``framenet_heads``.

@@ -38,7 +38,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     There is a row of heatmaps for each direction, with layer 1 at the top. Heads above the 99th
     percentile are framed. A ring marks those that exceed both controls that are drawn, a dot those
-    that exceed all four; how many of the heads with random weights would be marked is written above
+    that exceed all five; how many of the heads with random weights would be marked is written above
     the figure. Below, for each head of the example, are its map and what the two linked words
     attend to.
     """
@@ -125,7 +125,7 @@ def _heads(axes: kit.Axes, table: pd.DataFrame, column: str, direction: str) -> 
 
 def _counted(by_chance: pd.DataFrame) -> tuple[str, str]:
     """What rings and dots mean, and how many heads with random weights would have them."""
-    ring, dot = "exceeds both controls", "all four"
+    ring, dot = "exceeds both controls", "all five"
     if len(by_chance):
         rings, dots = int(exceeds_both(by_chance).sum()), int(by_chance["exceeds_controls"].sum())
         ring += f" (random weights: {rings} of {len(by_chance)})"

@@ -1,12 +1,15 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper there are four controls, all of which a head must exceed.
+averaged over sentences. Beyond the paper, a head must exceed five controls.
 
 - *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
   to some distance gives the moved links as much.
-- *key*: the word attended to stays, and other words attend to it. A head that attends to this word
-  from anywhere (a vertical stripe) gives it as much from these.
+- *key*: the word attended to stays, and other words between the two attend to it. A head that
+  attends to this word from anywhere (a vertical stripe), or as the nearest or farthest of a class
+  of words, gives it as much from these.
+- *place*: the places of the links of all other sentences with as many tokens. A head that attends
+  by place, such as to the farthest word, gives these as much.
 - *sum*: a linked pair has the weight that three effects add up to: of the attending word, of the
   word attended to, and of the distance. A head that mixes a stripe with some distances may exceed
   the first two controls, but not this one.
@@ -72,6 +75,26 @@ def links_in(source: Source, example: int, annotation: Annotation) -> list[Link]
 
 
 @dataclass(frozen=True)
+class Alike:
+    """The links of all sentences with some number of tokens.
+
+    Attributes:
+        cells: [cells, 2] linked word pieces of an element and of its predicate.
+        first: [sentences] the first cell of each.
+    """
+
+    cells: Integers
+    first: Integers
+
+    @classmethod
+    def of(cls, every: Sequence[Sequence[Link]]) -> Alike:
+        """Join the links of sentences."""
+        cells = [[(i, j) for e, p in links for i in e for j in p] for links in every]
+        sizes = np.array([len(own) for own in cells])
+        return cls(np.array(list(itertools.chain(*cells))), np.cumsum(sizes) - sizes)
+
+
+@dataclass(frozen=True)
 class Sentence:
     """The maps of a sentence, and its links.
 
@@ -82,6 +105,7 @@ class Sentence:
         elements: The words of its elements. What a head does to a word, such as "he", it may do in
             all sentences with it, so these are not independent. None: unlike all others.
         idx: Its position among the annotations.
+        alike: The links of all sentences with as many tokens, this one's among them.
     """
 
     maps: Maps
@@ -89,6 +113,7 @@ class Sentence:
     usable: Flags
     elements: str | None = None
     idx: int = 0
+    alike: Alike | None = None
 
     def free(self) -> Flags:
         """[L] which tokens are words of no link."""
@@ -126,10 +151,20 @@ class Linked(Iterable[Sentence]):
                 f"{list(self.source.windows)}). Use shorter sentences, or a model whose windows "
                 "are larger."
             )
+        alike = self._alike()
         for examples, batch in self.source.batches(_BATCH_BYTES):
             if self.source.reach(batch.shape[-1]) is None:
                 for example, maps in zip(examples, batch, strict=True):
-                    yield self._sentence(example, maps)
+                    yield replace(self._sentence(example, maps), alike=alike[batch.shape[-1]])
+
+    def _alike(self) -> dict[int, Alike]:
+        """The links of all sentences that are measured, by their number of tokens."""
+        found: dict[int, list[list[Link]]] = {}
+        for example, length in enumerate(self.source.lengths.tolist()):
+            if self.source.reach(length) is None:
+                annotation = self.annotations[int(self.source.idx[example])]
+                found.setdefault(length, []).append(links_in(self.source, example, annotation))
+        return {length: Alike.of(links) for length, links in found.items()}
 
     def measured(self) -> list[int]:
         """Positions in ``annotations`` of the sentences that are not left out."""
@@ -171,6 +206,19 @@ def elsewhere(tokens: Positions, free: Flags) -> Positions:
     places = tokens - tokens[0] + np.arange(len(free))[:, None]
     places = places[places[:, -1] < len(free)]
     return places[free[places].all(axis=1)]
+
+
+def between(places: Positions, query: Positions, key: Positions) -> Positions:
+    """The places on the side of the key where the query is, and not farther from it.
+
+    Args:
+        places: [places, tokens].
+        query: The attending tokens.
+        key: Those attended to.
+    """
+    if query[0] < key[0]:
+        return places[(places[:, 0] > query[0]) & (places[:, -1] < key[0])]
+    return places[(places[:, 0] > key[-1]) & (places[:, -1] < query[-1])]
 
 
 def mean_of_greatest(values: Sequence[Floats]) -> Floats:
@@ -226,21 +274,41 @@ def moved(sentence: Sentence, direction: int) -> Floats:
 
 
 def unlinked(sentence: Sentence, direction: int) -> Floats:
-    """Control for the key: the same words are attended to, but by words of no link.
+    """Control for the key: the same words are attended to, but by words of no link in between.
 
-    The attending word of every link is moved to each place where it shares no word with any link,
-    independently of the others. As for the links, the greatest weight in the sentence counts.
+    The attending word of every link is moved to each place between both words where it shares no
+    word with any link, independently of the others. As for the links, the greatest weight in the
+    sentence counts.
 
     Returns:
         [layer, head] mean over all combinations of places; NaN if a link has no such place.
     """
     values, free = [], sentence.free()
     for query, key in _directed(sentence.links, direction):
-        places = elsewhere(query, free)
+        places = between(elsewhere(query, free), query, key)
         if not len(places):
             return np.full(sentence.maps.shape[:2], np.nan)
         values.append(greatest(sentence.maps, places, key[None])[..., 0])
     return mean_of_greatest(values)
+
+
+def at_others(sentence: Sentence, direction: int) -> Floats:
+    """Control for the place: the links of the other sentences with as many tokens, in this one.
+
+    Added up over sentences, a map that follows from places alone has as much there as at the links.
+
+    Returns:
+        [layer, head] greatest weight at the links of a sentence, mean over the others; NaN if there
+        are none.
+    """
+    if sentence.alike is None or len(sentence.alike.first) < 2:
+        return np.full(sentence.maps.shape[:2], np.nan)
+    query, key = sentence.alike.cells.T[::-1] if direction else sentence.alike.cells.T
+    cells = sentence.maps[:, :, query, key]
+    greatest_of_each = np.maximum.reduceat(cells, sentence.alike.first, axis=-1)
+    whole = greatest_of_each.sum(axis=-1, dtype=np.float64)
+    others: Floats = (whole - along(sentence, direction)) / (len(sentence.alike.first) - 1)
+    return others
 
 
 def excess(sentence: Sentence) -> Floats:
@@ -305,6 +373,7 @@ class Weights:
         linked: From `along`.
         moved: From `moved`.
         unlinked: From `unlinked`.
+        places: From `at_others`.
         excess: From `excess`.
         excess_product: From `excess_product`.
         uniform: [sentence] the weight of every pair under uniform attention, 1 / length.
@@ -314,6 +383,7 @@ class Weights:
     linked: Floats
     moved: Floats
     unlinked: Floats
+    places: Floats
     excess: Floats
     excess_product: Floats
     uniform: Floats
@@ -321,7 +391,7 @@ class Weights:
 
     def of(self, heads: slice) -> Weights:
         """The weights of some heads, of all layers."""
-        names = ("linked", "moved", "unlinked", "excess", "excess_product")
+        names = ("linked", "moved", "unlinked", "places", "excess", "excess_product")
         return replace(self, **{name: getattr(self, name)[..., heads] for name in names})
 
 
@@ -337,17 +407,20 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
         elements = len(values) if sentence.elements is None else sentence.elements
         names.append((sentence.idx, elements))
         lengths.append(sentence.maps.shape[-1])
-        functions = (along, moved, unlinked)
+        functions = (along, moved, unlinked, at_others)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
     order = sorted(range(len(names)), key=lambda number: names[number][0])
     seen: dict[str | int, int] = {}
     groups = [seen.setdefault(names[number][1], len(seen)) for number in order]
-    along_links, at_other_places, from_others, *left = np.stack(values, axis=1)[:, order]
+    along_links, at_other_places, from_others, at_links_of_others, *left = np.stack(values, axis=1)[
+        :, order
+    ]
     return Weights(
         linked=along_links,
         moved=at_other_places,
         unlinked=from_others,
+        places=at_links_of_others,
         excess=left[0],
         excess_product=left[1],
         uniform=1 / np.array(lengths)[order],
@@ -359,7 +432,7 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
     """Tidy table of a model's heads (Figure 3); `tables.HEADS` explains its columns.
 
     Each control has a paired one-sided test over the sentences, by random sign changes that
-    sentences with the same elements share. A head's p-value is the largest of its four; it is
+    sentences with the same elements share. A head's p-value is the largest of its five; it is
     corrected over all heads and both directions.
 
     Args:
@@ -372,6 +445,7 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
     gaps = {
         "control": weights.linked - weights.moved,
         "unlinked": weights.linked - weights.unlinked,
+        "places": weights.linked - weights.places,
         "excess": weights.excess,
         "excess_product": weights.excess_product,
     }
@@ -394,6 +468,8 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         "linked": mean_of_known(np.where(compared, weights.linked, np.nan), axis=0),
         "unlinked": mean_of_known(weights.unlinked, axis=0),
         "unlinked_sentences": compared.sum(axis=0),
+        "places": mean_of_known(weights.places, axis=0),
+        "places_sentences": (~np.isnan(weights.places)).sum(axis=0),
         "excess_sentences": (~np.isnan(weights.excess)).sum(axis=0),
         "excess_product_sentences": (~np.isnan(weights.excess_product)).sum(axis=0),
     }

@@ -56,8 +56,9 @@ _MODEL = MAPS[1:]
 
 HEADS = Table(
     "framenet_heads",
-    "Attention of every head along frame-semantic links, with its four controls (Figure 3): the "
-    "distance, the word attended to, and both, added and multiplied. States are `pretrained` and, "
+    "Attention of every head along frame-semantic links, with its five controls (Figure 3): the "
+    "distance, the word attended to, the place, and both words' effects with the distance's, added "
+    "and multiplied. States are `pretrained` and, "
     f"for comparison, `{RANDOM}`; each is tested on its own.",
     (
         *_MODEL,
@@ -92,12 +93,22 @@ HEADS = Table(
         _weight("linked", "`weight` over the sentences of `unlinked`", optional=True),
         _weight(
             "unlinked",
-            "the same from words of no link to the same words; empty without such sentences",
+            "the same to the same words from words of no link between the two; empty without such "
+            "sentences",
             control_of="linked",
             optional=True,
         ),
-        integer("unlinked_sentences", "sentences with enough words of no link"),
+        integer("unlinked_sentences", "sentences with enough words of no link in between"),
         *_over("over_unlinked", "`linked` − `unlinked`: more than from other words"),
+        _weight(
+            "places",
+            "the same at the places of the links of the other sentences with as many tokens; empty "
+            "without others",
+            control_of="weight",
+            optional=True,
+        ),
+        integer("places_sentences", "sentences with others of as many tokens"),
+        *_over("over_places", "more than there, over these sentences"),
         *_over(
             "excess",
             "weight of the linked pairs minus the sum of the effects of the attending word, the "
@@ -110,7 +121,7 @@ HEADS = Table(
             "weights each, over the sets of six pairs of words in which all effects cancel",
         ),
         integer("excess_product_sentences", "sentences with such sets"),
-        like(P_VALUE, "p-value of exceeding all four: the largest of the p-values"),
+        like(P_VALUE, "p-value of exceeding all five: the largest of the p-values"),
         like(Q_VALUE, "false discovery rate over all heads and both directions"),
         like(
             P_VALUE,

@@ -1,4 +1,4 @@
-"""How often heads find the head of a dependent, beside the best offset and three controls.
+"""How often heads find the head of a dependent, beside the best offset and four controls.
 
 A head finds the head of a dependent if, of all other words, it is the one that the dependent
 attends to most (or, in the other direction, the one that attends to the dependent most). It is
@@ -9,6 +9,8 @@ syntactic if it does so more often than
   finds those as often;
 - for words at the same distance *with the same parts of speech*: so does one that attends to a
   class of words;
+- for words where the nth word of the head's part of speech, on its side, is not so related: so does
+  a head that attends to the next noun, say;
 - for *other words* and the same head: so does one that attends to this word from everywhere.
 """
 
@@ -31,6 +33,7 @@ from darksecrets.syntax.relations import (
     FEWEST,
     OTHER_WORDS,
     SAME_DISTANCE,
+    SAME_RANK,
     SAME_TAGS,
     Relation,
     first_greatest,
@@ -39,7 +42,12 @@ from darksecrets.syntax.relations import (
 )
 from darksecrets.syntax.tables import NO, OPEN, SYNTACTIC_HEADS, YES
 
-_OVER = {SAME_DISTANCE: "over_distance", SAME_TAGS: "over_tags", OTHER_WORDS: "over_words"}
+_OVER = {
+    SAME_DISTANCE: "over_distance",
+    SAME_TAGS: "over_tags",
+    SAME_RANK: "over_rank",
+    OTHER_WORDS: "over_words",
+}
 """Column of what exceeds each control."""
 
 

@@ -38,6 +38,8 @@ class Pairs:
         half: [pairs] half of the sentence.
         distance: [pairs] place of the second word, minus that of the first.
         tags: [pairs] number of the combination of distance and both parts of speech.
+        rank: [pairs] number of the combination of the second word's part of speech, see
+            `Treebank.classes`, and of its number among these words on its side of the first.
         key: [pairs] number of the second word, over all sentences of the block.
         apart: [pairs] whether the words share no piece.
         label: [pairs] number of the label if the second word is the head of the first; else −1.
@@ -52,6 +54,7 @@ class Pairs:
     half: Numbers
     distance: Numbers
     tags: Numbers
+    rank: Numbers
     key: Numbers
     apart: Flags
     label: Numbers
@@ -155,6 +158,7 @@ class Treebank:
             half[sentence],
             column - row,
             np.searchsorted(self.kinds, self._kinds(own, row, column)),
+            np.concatenate([self._ranks(each) for each in own]),
             first + column,
             np.concatenate([each.apart.ravel() for each in read]),
             self._labelled(own),
@@ -171,6 +175,27 @@ class Treebank:
         distance = column - row + self.longest
         both = (distance * len(numbers) + tags[first + row]) * len(numbers) + tags[first + column]
         found: Numbers = both
+        return found
+
+    @property
+    def ranks(self) -> int:
+        """Number of combinations of `Pairs.rank`."""
+        return (2 * self.longest + 1) * len(self.classes)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Parts of speech by the two first letters: NN, NNS, NNP and NNPS are one."""
+        return tuple(sorted({tag[:2] for tag in self.tags}))
+
+    def _ranks(self, own: Sentence) -> Numbers:
+        """[pairs] see `Pairs.rank`, of one sentence."""
+        tags = np.array([self.classes.index(tag[:2]) for tag in own.tags])
+        same = tags[:, None] == tags  # [word, word of the tag]
+        before = (np.cumsum(same, axis=0) - same).astype(np.int64)  # [first, second]
+        number = np.diagonal(before)
+        after = np.arange(len(own)) > np.arange(len(own))[:, None]
+        rank = np.where(after, number - before - same + 1, number - before)
+        found: Numbers = ((rank + self.longest) * len(self.classes) + tags).ravel()
         return found
 
     def _labelled(self, own: Sequence[Sentence]) -> Numbers:

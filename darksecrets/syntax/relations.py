@@ -20,9 +20,11 @@ SAME_DISTANCE = "same_distance"
 """Control: pairs that are as far apart as dependents and heads, but not so related."""
 SAME_TAGS = "same_tags"
 """Control: such pairs whose words also have the parts of speech of dependent and head."""
+SAME_RANK = "same_rank"
+"""Control: pairs whose second word is, like the head, the nth of its part of speech there."""
 OTHER_WORDS = "other_words"
 """Control: the heads of dependents, with all words of the sentence that have other heads."""
-CONTROLS = (SAME_DISTANCE, SAME_TAGS, OTHER_WORDS)
+CONTROLS = (SAME_DISTANCE, SAME_TAGS, SAME_RANK, OTHER_WORDS)
 _NOT_SHOWN = frozenset({"punct", "root", ALL})
 
 
@@ -87,7 +89,7 @@ class Relation:
         label: The label, or `ALL`.
         sizes: Number of dependents in the selecting and in the scoring half.
         distances: Dependents of the selecting half at each of `OFFSETS`.
-        cells: Cells of the controls, by distance and by tags. Those of other words are in one
+        cells: Cells of the controls, by distance, tags and rank. Those of other words are in one
             block each.
         compared: Dependents that each control is compared with.
     """
@@ -131,7 +133,7 @@ def _cells(name: str, pairs: Pairs) -> Numbers:
     """[pairs] number of the cell of each, for a control."""
     if name == SAME_DISTANCE:
         return pairs.distance + pairs.longest
-    return pairs.tags if name == SAME_TAGS else pairs.key
+    return {SAME_TAGS: pairs.tags, SAME_RANK: pairs.rank, OTHER_WORDS: pairs.key}[name]
 
 
 def relations(treebank: Treebank) -> list[Relation]:
@@ -140,7 +142,11 @@ def relations(treebank: Treebank) -> list[Relation]:
     Raises:
         InputError: All together are not enough.
     """
-    sizes = {SAME_DISTANCE: 2 * treebank.longest, SAME_TAGS: len(treebank.kinds)}
+    sizes = {
+        SAME_DISTANCE: 2 * treebank.longest,
+        SAME_TAGS: len(treebank.kinds),
+        SAME_RANK: treebank.ranks,
+    }
     every = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
     found = {
         label: Relation(

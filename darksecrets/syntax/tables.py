@@ -42,7 +42,7 @@ def _direction(name: str, meaning: str) -> Column:
 
 SYNTACTIC_HEADS = Table(
     "syntactic_heads",
-    "How often heads find the head of a dependent, by label, beside four controls (Clark et al. "
+    "How often heads find the head of a dependent, by label, beside five controls (Clark et al. "
     "2019). A random half of the sentences selects the best head and the best offset; all other "
     f"numbers are of the other half. States are `pretrained` and, for comparison, `{RANDOM}`; each "
     "is tested on its own.",
@@ -92,6 +92,14 @@ SYNTACTIC_HEADS = Table(
         ),
         share("over_tags", "how much less often that is", -1, optional=True),
         integer("tags_arcs", "dependents with such words to compare"),
+        share(
+            "same_rank",
+            "how often, from words not so related, the nth word of the head's part of speech on "
+            "its side is found: the next noun, for example",
+            control_of="accuracy",
+            optional=True,
+        ),
+        share("over_rank", "how much less often that is", -1, optional=True),
         share(
             "other_words",
             "how often the same head is found for other words of its sentence",

@@ -35,10 +35,12 @@ TESTS = re.compile(
 
 ELSEWHERE = {
     "framenet_heads": {
-        *("over_control_p", "over_unlinked_p", "excess_p", "excess_product_p"),  # see p_value
+        *("over_control_p", "over_unlinked_p", "over_places_p"),  # see p_value
+        *("excess_p", "excess_product_p"),
         *(
             "over_control",
             "over_unlinked",
+            "over_places",
             "excess",
             "excess_product",
             "q_value",
@@ -46,8 +48,14 @@ ELSEWHERE = {
         ),  # see exceeds_controls
     },
     "framenet_correlation": {"p_value"},  # of what is not claimed to be a control
-    "token_pairs": {"over_control", "over_same_key", "excess", "excess_product"},  # see p_value
-    "equal_words": {"over_control", "over_same_key", "excess", "excess_product"},
+    "token_pairs": {
+        "over_control",
+        "over_same_key",
+        "over_place",
+        "excess",
+        "excess_product",
+    },  # see p_value
+    "equal_words": {"over_control", "over_same_key", "over_place", "excess", "excess_product"},
     "token_pair_correlations": {"weight", "weight_p", "weight_q", "over_control", "over_control_q"},
     "head_ablation": {"delta"},  # see p_value
     "layer_ablation": {"delta"},

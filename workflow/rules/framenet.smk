@@ -52,7 +52,7 @@ rule collect_framenet_links:
 
 
 rule measure_framenet_heads:
-    """Store the maps on the sentences with links; measure every head along these, beside four controls.
+    """Store the maps on the sentences with links; measure every head along these, beside five controls.
 
     The heads of an encoder with random weights follow those of the pre-trained one.
     """

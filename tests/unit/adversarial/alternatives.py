@@ -81,8 +81,8 @@ def _heads() -> tuple[list[Head], list[str]]:
     """Heads that look at one place, class or distance, and noise; and the kind of each."""
     kinds = ["one fixed offset" if name.startswith("offset") else name for name in maps.SIMPLE]
     return (
-        [*maps.SIMPLE.values(), *[maps.noise] * _NOISES],
-        [*kinds, *["random weights"] * _NOISES],
+        [*maps.SIMPLE.values(), *[maps.noise] * _NOISES, *[maps.dirichlet] * _NOISES],
+        [*kinds, *["random weights"] * _NOISES, *["Dirichlet"] * _NOISES],
     )
 
 

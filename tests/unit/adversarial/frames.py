@@ -1,12 +1,15 @@
 """Made-up sentences with frame-semantic links, and heads for them (section 4.2)."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from adversarial import maps
-from adversarial.maps import Head, Text
-from darksecrets.framenet.heads import Link, Sentence, measure, table
+from adversarial.maps import NOUN, OTHER, PRONOUN, SPECIAL, VERB, Head, Text
+from darksecrets.framenet.heads import Alike, Link, Sentence, measure, table
 
 VOCABULARY = 30
 """Words of `alike`: its heads treat each in the same way in all sentences."""
@@ -15,16 +18,16 @@ VOCABULARY = 30
 def sentence(rng: np.random.Generator) -> tuple[Text, list[Link]]:
     """A sentence whose links lie as FrameNet's do: often from the first word, to the last ones."""
     count = int(rng.integers(6, 13))
-    words = np.arange(1, count + 1)
     first = 1 if rng.random() < 0.58 else int(rng.integers(2, count - 3))
     last = count - 1 if rng.random() < 0.59 and count - 1 > first + 2 else None
     predicate = last or int(rng.integers(first + 3, count + 1))
-    kinds = rng.choice(3, size=count + 2, p=[0.2, 0.3, 0.5])
+    tags = rng.choice([PRONOUN, NOUN, VERB, OTHER], size=count + 2, p=[0.2, 0.3, 0.2, 0.3])
     if rng.random() < 0.5:
-        kinds[first] = 0  # elements are often pronouns
-    usable = np.isin(np.arange(count + 2), words)
-    frequent = usable & (kinds == 1) & (rng.random(count + 2) < 0.3)
-    text = Text(usable, usable & (kinds == 0), usable & (kinds == 1), frequent)
+        tags[first] = PRONOUN  # elements often are
+    if rng.random() < 0.5:
+        tags[predicate] = VERB
+    tags[[0, -1]] = SPECIAL
+    text = maps.written(tags.tolist(), rng)
     return text, [(np.array([first]), np.array([predicate]))]
 
 
@@ -92,4 +95,13 @@ def alike_with_words(
 
 def measured(sentences: list[Sentence], draws: int, seed: int) -> pd.DataFrame:
     """The table of `darksecrets.framenet.heads` of these sentences."""
-    return table(measure(sentences), draws=draws, seed=seed)
+    return table(measure(together(sentences)), draws=draws, seed=seed)
+
+
+def together(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences, each with the links of all with as many tokens."""
+    by_length: dict[int, list[list[Link]]] = {}
+    for one in sentences:
+        by_length.setdefault(len(one.usable), []).append(list(one.links))
+    alike = {length: Alike.of(links) for length, links in by_length.items()}
+    return [replace(one, alike=alike[len(one.usable)]) for one in sentences]

@@ -19,7 +19,7 @@ from darksecrets.patterns.agreement import agreements
 from darksecrets.patterns.classes import LENIENT, PATTERNS
 from darksecrets.patterns.mapset import MapSet, label_table
 
-_NOISE = "random weights"
+_NOISE, _DIRICHLET = maps.NOISES
 _MIXTURES = "mixtures of two of them"
 _OFFSET = "one fixed offset (-3 to +3)"
 
@@ -28,7 +28,9 @@ def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
     """Heads that know nothing, and the kind of each."""
     kinds = [_OFFSET if name.startswith("offset") else name for name in maps.SIMPLE]
     kinds += [_MIXTURES] * len(maps.MIXED) + [f"product: {name}" for name in maps.PRODUCTS]
-    return [*maps.ADVERSARIES.values(), *[maps.noise] * noises], [*kinds, *[_NOISE] * noises]
+    several = [*[maps.noise] * noises, *[maps.dirichlet] * noises]
+    kinds += [*[_NOISE] * noises, *[_DIRICHLET] * noises]
+    return [*maps.ADVERSARIES.values(), *several], kinds
 
 
 def links(size: Size, folder: Path) -> Iterator[Trial]:

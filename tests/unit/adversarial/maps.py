@@ -1,21 +1,25 @@
-"""Heads that know nothing of meaning, to try inferences on: none may pass more often than chance.
+"""The one registry of heads that know nothing of meaning, which every family of tests runs.
 
-Each looks at one place, one class of words or one distance, or is noise, or mixes some of these.
+Each looks at one place, one class of words, one form of words or one distance, or is noise, or
+mixes some of these: none may pass an inference more often than chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-LONGEST = 64
-"""Tokens that a text may have."""
+LONGEST = 512
+"""Greatest distance of `PRODUCTS`."""
+PRONOUN, NOUN, VERB, PUNCTUATION, OTHER, SPECIAL = TAGS = ("PRON", "NOUN", "VERB", "PUNCT", "X", "")
 
 Map = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -23,31 +27,84 @@ class Text:
     """L tokens; the first is [CLS], and the last is [SEP].
 
     Attributes:
-        usable: [L] which are words.
-        pronouns: [L] which are pronouns.
-        nouns: [L] which are nouns.
-        frequent: [L] which of them are the most frequent noun of the texts.
+        words: [L] the words, in lower case.
+        tags: [L] one of `TAGS` for each; `SPECIAL` for no words.
+        counts: How often words occur in all texts.
+        segments: [L] 0 for the first sentence, 1 for the second.
     """
 
-    usable: Mask
-    pronouns: Mask
-    nouns: Mask
-    frequent: Mask
+    words: Sequence[str]
+    tags: Sequence[str]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    segments: Sequence[int] = ()
 
-    @property
-    def words(self) -> npt.NDArray[np.int64]:
+    def tagged(self, tag: str) -> Mask:
+        return np.array([own == tag for own in self.tags])
+
+    @cached_property
+    def usable(self) -> Mask:
+        return ~self.tagged(SPECIAL)
+
+    @cached_property
+    def pronouns(self) -> Mask:
+        return self.tagged(PRONOUN)
+
+    @cached_property
+    def nouns(self) -> Mask:
+        return self.tagged(NOUN)
+
+    @cached_property
+    def places(self) -> Places:
+        """Places of the words."""
         return np.flatnonzero(self.usable)
+
+    @cached_property
+    def lengths(self) -> Places:
+        """[L] characters of each word, 0 for others."""
+        return np.where(self.usable, [len(word) for word in self.words], 0)
+
+    @cached_property
+    def frequency(self) -> Places:
+        """[L] counts of each word on a scale of powers of 2, 0 for others."""
+        counts = [self.counts.get(word, 0) for word in self.words]
+        return np.where(self.usable, 1 + np.rint(np.log2(np.add(counts, 1))).astype(int), 0)
 
 
 Head = Callable[[Text, np.random.Generator], Map]
 """Makes a map [L, L] whose rows sum to 1."""
 
+LEXICON = {
+    tag: [f"{tag[0].lower()}{number}".ljust(2 + (5 * number) % 7, "x") for number in range(12)]
+    for tag in TAGS
+    if tag
+}
+"""Made-up words of every tag; the nth is a 1 / n part of them."""
+_SHARES = 1 / np.arange(1, 13) / (1 / np.arange(1, 13)).sum()
+_COUNTS = {
+    word: round(1000 * share)
+    for words in LEXICON.values()
+    for word, share in zip(words, _SHARES, strict=True)
+}
+
+
+def written(tags: Sequence[str], rng: np.random.Generator, segments: Sequence[int] = ()) -> Text:
+    """A text of made-up words with these tags."""
+    words = ["" if tag == SPECIAL else str(rng.choice(LEXICON[tag], p=_SHARES)) for tag in tags]
+    return Text(words, tags, _COUNTS, segments)
+
+
+def rest_to_cls(scores: Map) -> Map:
+    """Rows that sum to 1; those without any score attend to [CLS]."""
+    a = scores / np.where(scores.any(axis=1), scores.sum(axis=1), 1)[:, None]
+    a[:, 0] += 1 - a.sum(axis=1)
+    return a
+
 
 def stripe(keys: npt.NDArray[np.integer], length: int) -> Map:
     """All tokens attend to some keys; to [CLS] if there are none."""
     a = np.zeros((length, length))
-    a[:, keys if len(keys) else [0]] = 1 / max(len(keys), 1)
-    return a
+    a[:, keys] = 1
+    return rest_to_cls(a)
 
 
 def to(keys: Callable[[Text], npt.NDArray[np.integer]]) -> Head:
@@ -55,12 +112,79 @@ def to(keys: Callable[[Text], npt.NDArray[np.integer]]) -> Head:
     return lambda text, _: stripe(keys(text), len(text.usable))
 
 
-def offset(distance: int) -> Head:
-    """Attend at one distance; beyond the ends, to [CLS] or [SEP]."""
+def by_place(key: Callable[[Places, int], npt.NDArray[np.floating] | Places]) -> Head:
+    """Each token attends to a place that follows from its own, and from the length."""
 
     def make(text: Text, rng: np.random.Generator) -> Map:
         length = len(text.usable)
-        return np.eye(length)[np.clip(np.arange(length) + distance, 0, length - 1)]
+        at = np.asarray(key(np.arange(length), length)).astype(np.int64)
+        return np.eye(length)[np.clip(at, 0, length - 1)]
+
+    return make
+
+
+def offset(distance: int) -> Head:
+    """Attend at one distance; beyond the ends, to [CLS] or [SEP]."""
+    return by_place(lambda i, _: i + distance)
+
+
+def farthest(i: Places, length: int) -> Places:
+    """The first or the last word, whichever is farther."""
+    return np.where(2 * i >= length, 1, length - 2)
+
+
+def decay(reach: float) -> Head:
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        places = np.arange(len(text.usable))
+        return rest_to_cls(np.exp(-np.abs(places - places[:, None]) / reach))
+
+    return make
+
+
+def by_rank(tag: str, side: int, rank: int) -> Head:
+    """Attend to a word of one tag: the nearest or farthest, before or after."""
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        a = np.zeros((len(text.usable),) * 2)
+        places = np.flatnonzero(text.tagged(tag))
+        for i, row in enumerate(a):
+            there = places[places < i][::-1] if side < 0 else places[places > i]
+            row[there[rank : rank + 1] if rank >= 0 else there[-1:]] = 1
+        return rest_to_cls(a)
+
+    return make
+
+
+def alike(what: Callable[[Text], Places], *, nearest: bool) -> Head:
+    """Attend to the other words of the same form: to all of them, or to the nearest."""
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        own, places = what(text), np.arange(len(text.usable))
+        a = ((own == own[:, None]) & text.usable & text.usable[:, None]).astype(np.float64)
+        np.fill_diagonal(a, 0)
+        return rest_to_cls(a * (np.exp(-3.0 * np.abs(places - places[:, None])) if nearest else 1))
+
+    return make
+
+
+def other_sentence(place: Callable[[Map, int], Map]) -> Head:
+    """Attend to the same place in the other sentence; with one sentence, in this one.
+
+    Args:
+        place: The place there, of the parts of this sentence before the middle of a token.
+    """
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        segments = np.array(text.segments or [0] * len(text.usable))
+        a = np.zeros((len(segments),) * 2)
+        words = [np.flatnonzero(text.usable & (segments == of)) for of in (0, 1)]
+        for own, other in (words, words[::-1]):
+            other = other if len(other) else own
+            parts = (np.arange(len(own)) + 0.5) / max(1, len(own))
+            there = np.asarray(place(parts, len(other))).astype(np.int64)
+            if len(own):
+                a[own, other[np.clip(there, 0, len(other) - 1)]] = 1
+        return rest_to_cls(a)
 
     return make
 
@@ -85,10 +209,32 @@ def pronouns_attend(text: Text, rng: np.random.Generator) -> Map:
     return a
 
 
+def sentence_length(text: Text, rng: np.random.Generator) -> Map:
+    """The shorter the sentence, the more of the weight goes to all words alike."""
+    share = min(1, 5 / len(text.usable))
+    return share * stripe(text.places, len(text.usable)) + (1 - share) * stripe(
+        np.array([0]), len(text.usable)
+    )
+
+
 def noise(text: Text, rng: np.random.Generator) -> Map:
     """An encoder with random weights: the softmax of random scores."""
     scores = np.exp(2 * rng.standard_normal((len(text.usable), len(text.usable))))
     return scores / scores.sum(axis=1, keepdims=True)
+
+
+def dirichlet(text: Text, rng: np.random.Generator) -> Map:
+    """Each token attends to a few others, drawn anew in every text."""
+    return rng.dirichlet(np.full(len(text.usable), 0.1), size=len(text.usable))
+
+
+def most_frequent(text: Text, among: Mask) -> Places:
+    """Where the most frequent of some words is."""
+    if not among.any():
+        return np.array([], dtype=np.int64)
+    counts = np.array([text.counts.get(word, 0) for word in text.words])
+    best = max(counts[among])
+    return np.flatnonzero(among & (counts == best))
 
 
 def product(queries: Callable[[Text], Mask], keys: Callable[[Text], Mask], reach: Mask) -> Head:
@@ -103,35 +249,78 @@ def product(queries: Callable[[Text], Mask], keys: Callable[[Text], Mask], reach
     def make(text: Text, rng: np.random.Generator) -> Map:
         places = np.arange(len(text.usable))
         near = reach[places - places[:, None] + LONGEST]
-        a = (queries(text)[:, None] & keys(text) & near).astype(np.float64)
-        a /= np.maximum(a.sum(axis=1, keepdims=True), 1)
-        a[:, 0] += 1 - a.sum(axis=1)
-        return a
+        return rest_to_cls((queries(text)[:, None] & keys(text) & near).astype(np.float64))
 
     return make
 
 
-def mixture(*heads: Head) -> Head:
+def mixture(*heads: Head, shares: Sequence[float] | None = None) -> Head:
+    """Heads together, alike or with these shares."""
+
     def make(text: Text, rng: np.random.Generator) -> Map:
-        return np.mean([head(text, rng) for head in heads], axis=0)
+        return np.average([head(text, rng) for head in heads], axis=0, weights=shares)
 
     return make
 
 
-SIMPLE: dict[str, Head] = {
-    "first word": to(lambda text: text.words[:1]),
-    "last word but one": to(lambda text: text.words[-2:-1]),
-    "any pronoun": to(lambda text: np.flatnonzero(text.pronouns)),
-    "all nouns": to(lambda text: np.flatnonzero(text.nouns)),
-    "most frequent noun": to(lambda text: np.flatnonzero(text.frequent)),
-    "one noun": to(lambda text: np.flatnonzero(text.nouns)[:1]),
-    "[CLS]": to(lambda _: np.array([0])),
-    "uniform": to(lambda text: np.arange(len(text.usable))),
-    "pronouns attend": pronouns_attend,
+_NAMES = {PRONOUN: "pronoun", NOUN: "noun", VERB: "verb"}
+PLACES: dict[str, Head] = {
+    "first word": to(lambda text: text.places[:1]),
+    "last word": to(lambda text: text.places[-1:]),
+    "last word but one": to(lambda text: text.places[-2:-1]),
+    **{f"absolute place {n}": to(lambda text, n=n: text.places[n - 1 : n]) for n in (2, 3, 4, 5)},
+    "mirrored place": by_place(lambda i, length: length - 1 - i),
+    "mirrored place + 1": by_place(lambda i, length: length - i),
+    "farthest word": by_place(farthest),
+    "decay over 3": decay(3),
+    "decay over 6": decay(6),
+    **{f"offset {d:+}": offset(d) for d in range(-3, 4)},
     "far left": far_left,
     "far right": far_right,
-    **{f"offset {d:+}": offset(d) for d in range(-3, 4)},
+    "uniform": to(lambda text: np.arange(len(text.usable))),
+    "sentence length": sentence_length,
+    "same relative place in the other sentence": other_sentence(lambda part, n: part * n),
+    "the same, rounded": other_sentence(lambda part, n: np.rint(part * n - 0.5)),
+    "the same, from [CLS]": other_sentence(
+        lambda part, n: np.rint((part * len(part) + 0.5) / (len(part) + 1) * (n + 1)) - 1
+    ),
+    "same place in the other sentence": other_sentence(lambda part, _: part * len(part)),
 }
+"""Heads that know places, distances and lengths only."""
+CLASSES: dict[str, Head] = {
+    "any pronoun": to(lambda text: np.flatnonzero(text.pronouns)),
+    "all nouns": to(lambda text: np.flatnonzero(text.nouns)),
+    "one noun": to(lambda text: np.flatnonzero(text.nouns)[:1]),
+    "first expression": to(lambda text: np.flatnonzero(text.nouns | text.pronouns)[:1]),
+    "pronouns attend": pronouns_attend,
+    "[CLS]": to(lambda _: np.array([0])),
+    "[SEP]": to(lambda text: np.flatnonzero(~text.usable)[1:]),
+    "punctuation": to(lambda text: np.flatnonzero(text.tagged(PUNCTUATION))),
+    **{
+        f"{rank} {_NAMES[tag]} {side}": by_rank(tag, sign, number)
+        for tag in _NAMES
+        for side, sign in (("before", -1), ("after", 1))
+        for rank, number in (("nearest", 0), ("farthest", -1))
+    },
+}
+"""Heads that know one part of speech."""
+FORMS: dict[str, Head] = {
+    "most frequent noun": to(lambda text: most_frequent(text, text.nouns)),
+    "most frequent word": to(lambda text: most_frequent(text, text.usable)),
+    "words of the same length": alike(lambda text: text.lengths, nearest=False),
+    "nearest word of the same length": alike(lambda text: text.lengths, nearest=True),
+    "words of the same frequency": alike(lambda text: text.frequency, nearest=False),
+    "nearest word of the same frequency": alike(lambda text: text.frequency, nearest=True),
+}
+"""Heads that know how long and how frequent words are."""
+SIMPLE: dict[str, Head] = PLACES | CLASSES | FORMS
+NOISES: dict[str, Head] = {"random weights": noise, "Dirichlet": dirichlet}
+SOFT: dict[str, Head] = {
+    f"{name}, over {name_of_rest}": mixture(head, rest, shares=(0.8, 0.2))
+    for name, head in SIMPLE.items()
+    for name_of_rest, rest in (("uniform", SIMPLE["uniform"]), ("noise", noise))
+}
+"""The same with some weight everywhere: no product of weights is 0."""
 MIXED: dict[str, Head] = {
     f"{one} and {other}": mixture(SIMPLE[one], SIMPLE[other])
     for one in ("first word", "last word but one", "any pronoun", "all nouns", "pronouns attend")
@@ -157,8 +346,8 @@ PRODUCTS: dict[str, Head] = {
 }
 """A class of words times a distance: no sum of effects."""
 
-ADVERSARIES = SIMPLE | MIXED | {f"product: {name}": head for name, head in PRODUCTS.items()}
-"""Heads of which it is known that they follow no link. `noise` varies from draw to draw."""
+ADVERSARIES = SIMPLE | SOFT | MIXED | {f"product: {name}": head for name, head in PRODUCTS.items()}
+"""Heads of which it is known that they follow no link."""
 
 SUMS_OF_PRODUCTS: dict[str, Head] = {
     f"{one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
@@ -172,5 +361,6 @@ SUMS_OF_PRODUCTS: dict[str, Head] = {
 
 def heads(text: Text, rng: np.random.Generator, noises: int = 0) -> npt.NDArray[np.float16]:
     """[1, heads, L, L] all adversaries in order, then heads of noise, in half precision."""
-    maps = [head(text, rng) for head in (*ADVERSARIES.values(), *[noise] * noises)]
+    several = [*[noise] * noises, *[dirichlet] * noises]
+    maps = [head(text, rng) for head in (*ADVERSARIES.values(), *several)]
     return np.array(maps)[None].astype(np.float16)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from adversarial import maps
-from adversarial.maps import Head, Text
+from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import measure
@@ -34,16 +34,16 @@ def save(
     return AttentionStore.open(folder)
 
 
-def _text(usable: maps.Mask, rng: np.random.Generator) -> Text:
-    kinds = rng.choice(3, size=len(usable), p=[0.15, 0.3, 0.55])
-    frequent = usable & (kinds == 1) & (rng.random(len(usable)) < 0.3)
-    return Text(usable, usable & (kinds == 0), usable & (kinds == 1), frequent)
+def _tags(usable: maps.Mask, rng: np.random.Generator) -> list[str]:
+    kinds = [PRONOUN, NOUN, VERB, OTHER, PUNCTUATION]
+    drawn = rng.choice(kinds, size=len(usable), p=[0.15, 0.3, 0.2, 0.3, 0.05])
+    return np.where(usable, drawn, SPECIAL).tolist()
 
 
 def sentence(idx: int, length: int, rng: np.random.Generator) -> tuple[Text, Tokens]:
     """A sentence in which every pronoun stands for the nearest noun before it."""
     usable = np.isin(np.arange(length), range(1, length - 1))
-    text = _text(usable, rng)
+    text = maps.written(_tags(usable, rng), rng)
     nouns = np.flatnonzero(text.nouns)
     pairs = [
         (p, nouns[nouns < p].max()) for p in np.flatnonzero(text.pronouns) if (nouns < p).any()
@@ -53,14 +53,24 @@ def sentence(idx: int, length: int, rng: np.random.Generator) -> tuple[Text, Tok
 
 
 def two_sentences(idx: int, length: int, rng: np.random.Generator) -> tuple[Text, Tokens]:
-    """Two sentences that have two words in common, at random places."""
-    middle = length // 2
+    """Two sentences that have two words in common, about as far from their ends."""
+    middle = length // 2 + int(rng.integers(-1, 2))
     usable = ~np.isin(np.arange(length), [0, middle, length - 1])
     first, second = np.arange(1, middle), np.arange(middle + 1, length - 1)
-    equal = np.stack([rng.permutation(of)[:2] for of in (first, second)], axis=1)
+    own = rng.permutation(len(first))[:2]
+    there = (own + 0.5) / len(first) * len(second) + rng.normal(scale=0.7, size=2)
+    other = np.clip(there.astype(np.int64), 0, len(second) - 1)
+    if other[0] == other[1]:
+        other[1] = (other[1] + 1) % len(second)
+    equal = np.stack([first[own], second[other]], axis=1)
     segments = (np.arange(length) > middle).astype(np.int64)
     both = np.concatenate([equal, equal[:, ::-1]])
-    return _text(usable, rng), _tokens(idx, segments, usable, NONE, both)
+    text = maps.written(_tags(usable, rng), rng, segments.tolist())
+    words, tags = list(text.words), list(text.tags)
+    for one, same in equal.tolist():
+        words[same], tags[same] = words[one], tags[one]
+    text = Text(words, tags, text.counts, text.segments)
+    return text, _tokens(idx, segments, usable, NONE, both)
 
 
 def _tokens(idx: int, segments: Pairs, usable: maps.Mask, related: Pairs, equal: Pairs) -> Tokens:

@@ -31,7 +31,7 @@ CV = {"maps_of": "all", "definition": "strict", "classifier": "hand-made feature
 PAPERS_CV = CV | {"classifier": "convolutional network"}
 FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
 
-FRAMENET_CONTROLS = ("over_control", "over_unlinked", "excess", "excess_product")
+FRAMENET_CONTROLS = ("over_control", "over_unlinked", "over_places", "excess", "excess_product")
 
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
@@ -203,7 +203,7 @@ def words(over: float, on_control: float) -> Frames:
             values if name != "excess" else dict.fromkeys(values, on_control),
             **one,
         )
-        for name in ("over_control", "over_same_key", "excess", "excess_product")
+        for name in ("over_control", "over_same_key", "over_place", "excess", "excess_product")
     ]
     joined = parts[0]["equal_words"]
     for part in parts[1:]:

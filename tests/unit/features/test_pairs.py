@@ -1,4 +1,4 @@
-"""Four controls of related pairs, against loops; and on heads that know nothing."""
+"""Five controls of related pairs, against loops; and on heads that know nothing."""
 
 import itertools
 
@@ -10,7 +10,14 @@ from scipy import stats
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import measure
-from darksecrets.features.pairs import ROUNDING, Differences, PairCells, hexagons, other_queries
+from darksecrets.features.pairs import (
+    ROUNDING,
+    Differences,
+    PairCells,
+    at_relative_places,
+    hexagons,
+    other_queries,
+)
 from darksecrets.features.tokens import Tokens
 from darksecrets.stats.contrasts import SIGNS
 from darksecrets.stats.paired import FEWEST
@@ -39,6 +46,16 @@ def test_effects_of_query_key_and_distance_cancel_in_six_cells(across):
         values = of_query[cells[:, 0]] + of_key[cells[:, 1]] + of_distance[np.diff(cells)[:, 0]]
         assert values @ SIGNS == pytest.approx(0, abs=1e-12)
     assert len({tuple(cells.ravel()) for cells in found}) > 10, "they vary"
+
+
+def test_drawn_pairs_are_as_far_from_the_same_relative_place():
+    queries, keys = np.arange(20) < 6, np.arange(20) > 7  # 6 and 12 tokens
+    pairs = np.array([[1, 11], [4, 19]])  # of places 1 and 4 to 3 and 11: exact, and 2 too far
+    found = at_relative_places(pairs, queries, keys, 200, rng(3))
+    aligned = {query: 8 + 2 * query + 1 for query in range(6)}
+    for number, beyond in enumerate((0, 2)):
+        cells = {tuple(cell) for cell in found[:, number].tolist()}
+        assert cells == {(q, k + beyond) for q, k in aligned.items() if k + beyond < 20}
 
 
 def test_all_six_cells_that_fit_are_drawn():
@@ -88,7 +105,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
         ("equal", tables["equal_words"], np.mean),
     ):
         for row in table.itertuples():
-            names = ("over_control", "over_same_key", "excess", "excess_product")
+            names = ("over_control", "over_same_key", "over_place", "excess", "excess_product")
             gaps: dict[str, list[float]] = {name: [] for name in names}
             same_key = []
             for cells in drawn[name]:
@@ -99,6 +116,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
                 for key, sets in (
                     ("over_control", cells.distance),
                     ("over_same_key", cells.same_key),
+                    ("over_place", cells.place),
                 ):
                     if len(sets):
                         other = np.mean([reduce([a[i, j] for i, j in s]) for s in sets])
@@ -147,10 +165,10 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     hexagon = np.array([[[1, 3], [1, 2], [2, 2], [2, 1], [0, 1], [0, 3]]])
     none = np.empty((0, 1, 2), dtype=np.int64)
     found = Differences(2, 2, 1)
-    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon), np.fmax)
-    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0]), np.fmax)
-    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0]]
-    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0]]
+    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon, pairs[None]), np.fmax)
+    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0], far[None]), np.fmax)
+    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0], [1, 1]]
+    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0], [1, 0]]
     both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
     assert found.same_key[0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
     expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]

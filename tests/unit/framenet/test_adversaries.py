@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adversarial import maps
-from adversarial.maps import ADVERSARIES, Text
+from adversarial import families, frames, maps
+from adversarial.maps import ADVERSARIES
 
 from darksecrets.framenet import heads
 from darksecrets.framenet.heads import Sentence, elsewhere, greatest, measure, table
@@ -17,7 +17,21 @@ from darksecrets.framenet.links import words_of
 from darksecrets.framenet.sources import from_tsv
 from darksecrets.stats.paired import sign_flips
 
-NAMES = list(ADVERSARIES)
+NAMES, FARTHEST = list(ADVERSARIES), "farthest word, over uniform"
+
+
+PRONOUNS = frozenset(
+    ["he", "she", "it", "they", "i", "we", "you", "him", "her", "them", "us", "me"]
+)
+
+
+def tag(word: str) -> str:
+    """A part of speech as far as the word shows it; there is no tagger here."""
+    if word in PRONOUNS:
+        return maps.PRONOUN
+    if not word[0].isalnum():
+        return maps.PUNCTUATION
+    return maps.VERB if word.endswith(("ed", "ing")) else maps.NOUN if len(word) > 4 else maps.OTHER
 
 
 @pytest.fixture(scope="module")
@@ -26,31 +40,40 @@ def published():
     folder = os.environ.get("DARKSECRETS_TEST_DATA")
     if not folder:
         pytest.skip("set DARKSECRETS_TEST_DATA to the folder with framenet/links_473.tsv")
-    pronouns = ["he", "she", "it", "they", "i", "we", "you", "him", "her", "them", "us", "me"]
+    annotations = from_tsv(Path(folder) / "framenet" / "links_473.tsv")
+    spans = [words_of(one.sentence) for one in annotations]
+    words = [
+        [one.sentence[slice(*span)].lower() for span in of]
+        for one, of in zip(annotations, spans, strict=True)
+    ]
+    counts, rng = families.counted(words), np.random.default_rng(0)
     found = []
-    for one in from_tsv(Path(folder) / "framenet" / "links_473.tsv"):
-        spans = words_of(one.sentence)
-        length = len(spans) + 2
+    for one, of, own in zip(annotations, spans, words, strict=True):
 
-        def tokens(span, spans=spans):
-            return 1 + np.array(
-                [i for i, s in enumerate(spans) if s[0] < span[1] and s[1] > span[0]]
-            )
+        def tokens(span, of=of):
+            return 1 + np.array([i for i, s in enumerate(of) if s[0] < span[1] and s[1] > span[0]])
 
-        usable = np.isin(np.arange(length), np.arange(1, length - 1))
-        words = ["", *(one.sentence[slice(*s)].lower() for s in spans), ""]
-        none = np.zeros(length, dtype=np.bool_)
-        text = Text(usable, np.isin(words, pronouns), none, none)
+        text = families.text_of(own, [tag(word) for word in own], counts)
         links = [(tokens(e.span), tokens(one.predicate)) for e in one.elements]
-        found.append(Sentence(maps.heads(text, np.random.default_rng(0)), links, usable))
-    return found
+        found.append(Sentence(maps.heads(text, rng, noises=5), links, text.usable))
+    return frames.together(found)
 
 
 def test_on_the_published_sentences_none_passes(published):
-    found = table(measure(published), draws=9999, seed=0)
+    found = table(measure(published), draws=1999, seed=0)
     assert (found["sentences"] == 473).all()
-    assert (found["p_value"] > 0.05).all(), found[found["p_value"] <= 0.05]
+    assert (found["places_sentences"] == 473).all()
+    known = found[found["head"] <= len(NAMES)]
+    assert (known["p_value"] > 0.05).all(), known[known["p_value"] <= 0.05]
     assert not found["exceeds_controls"].any()
+
+
+def test_only_the_place_stops_a_head_that_attends_to_the_farthest_word(published):
+    weights = measure(published).of(slice(*[NAMES.index(FARTHEST) + n for n in (0, 1)]))
+    (now,) = table(weights, 1999, 0).query("direction == 'predicate_to_element'").itertuples()
+    others = (now.over_control_p, now.over_unlinked_p, now.excess_p, now.excess_product_p)
+    assert max(others) < 0.01
+    assert now.over_places_p > 0.2
 
 
 @pytest.mark.parametrize(

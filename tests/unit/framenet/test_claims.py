@@ -12,6 +12,7 @@ def test_one_control_rules_a_head_out_but_a_missing_one_does_not():
             "exceeds_controls": [True, False, False, False],
             "over_control_high": [0.3, 0.3, 0.3, 0.0],
             "over_unlinked_high": [0.3, 0.3, -0.1, np.nan],
+            "over_places_high": [0.3, np.nan, 0.3, np.nan],
             "excess_high": [0.3, np.nan, 0.3, np.nan],
             "excess_product_high": [0.3, np.nan, 0.3, np.nan],
         }

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -150,14 +151,19 @@ def test_control_is_the_mean_over_all_places_of_the_links(store):
 
 
 @pytest.mark.parametrize("direction", [0, 1])
-def test_unlinked_is_the_mean_over_other_words_that_attend_to_the_same(store, direction):
+def test_unlinked_is_the_mean_over_the_words_between_that_attend_to_the_same(store, direction):
     weights = heads.measure(Linked(store, LINKS))
     for idx, (elements, predicate) in enumerate(POSITIONS):
         maps, words = maps_of(store, idx), set(range(1, len(SENTENCES[idx]) + 1))
         free = words - {*predicate, *itertools.chain(*elements)}
         pairs = [(predicate, e) if direction else (e, predicate) for e in elements]
         elsewhere = [
-            [(at, key) for start in words if set(at := range(start, start + len(query))) <= free]
+            [
+                (at, key)
+                for start in words
+                if set(at := range(start, start + len(query))) <= free
+                and all(min(query) < w < min(key) or max(key) < w < max(query) for w in at)
+            ]
             for query, key in pairs
         ]
         for layer, head in np.ndindex(LAYERS, HEADS):
@@ -247,8 +253,8 @@ def test_excess_over_the_product_is_that_of_all_sets_of_six_cells(store, directi
 
 
 def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path):
-    sentences = [*SENTENCES, ["kim", "is", "dim"]]  # where no element of two words fits
-    links = [*LINKS, annotate(sentences[4], "dim", "kim is")]
+    sentences = [*SENTENCES, ["kim", "is", "dim", "##mer"]]  # where no element of two words fits
+    links = [*LINKS, annotate(sentences[4], "dimmer", "kim is")]
     store = make_store(tmp_path / "store", sentences)
     weights = heads.measure(Linked(store, links))
     table = heads.table(weights, 99, 4)
@@ -258,6 +264,7 @@ def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path):
         place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
         for name, others, count in (
             ("unlinked", weights.unlinked, row.unlinked_sentences),
+            ("places", weights.places, row.places_sentences),
             ("excess", weights.excess, row.excess_sentences),
             ("excess_product", weights.excess_product, row.excess_product_sentences),
         ):
@@ -276,6 +283,29 @@ def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path):
     assert (none["p_value"] == 1).all(), "nothing was compared"
     assert not none["exceeds_controls"].any()
     HEADS_TABLE.write(identify(none, None, "pretrained"), tmp_path / "heads.csv")
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_places_are_those_of_the_links_of_the_other_sentences_of_the_length(tmp_path, direction):
+    sentences = [[*"abcdef"], [*"ghijkl"], [*"mnopqr"], [*"stu"]]
+    spans = [("b", "e"), ("g", "jk"), ("mn", "r"), ("s", "u")]
+    cells = [[(2, 5)], [(1, 4), (1, 5)], [(1, 6), (2, 6)]]
+    links = [
+        annotate(words, " ".join(predicate), " ".join(element))
+        for words, (element, predicate) in zip(sentences, spans, strict=True)
+    ]
+    store = make_store(tmp_path / "store", sentences)
+    weights = heads.measure(Linked(store, links))
+    assert np.isnan(weights.places[3]).all(), "no other is as short"
+    for idx in range(3):
+        maps = maps_of(store, idx)
+        maps = np.swapaxes(maps, -2, -1) if direction else maps
+        others = [
+            np.max([maps[:, :, q, k] for q, k in cells[other]], axis=0)
+            for other in range(3)
+            if other != idx
+        ]
+        np.testing.assert_allclose(weights.places[idx, direction], np.mean(others, axis=0))
 
 
 def test_under_uniform_attention_the_weight_is_its_baseline(store, tmp_path):
@@ -298,9 +328,11 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store):
     """Every one of the 16 combinations of signs, for every control; the largest p-value counts."""
     draws = 4000
     weights = heads.measure(Linked(store, LINKS))
+    weights = replace(weights, places=weights.moved)  # no two of these are of the same length
     gaps = {
         "over_control_p": weights.linked - weights.moved,
         "over_unlinked_p": weights.linked - weights.unlinked,
+        "over_places_p": weights.linked - weights.places,
         "excess_p": weights.excess,
         "excess_product_p": weights.excess_product,
     }
@@ -339,7 +371,7 @@ def test_the_paper_s_criterion_is_met_whatever_the_numbers(store):
     for seed in range(3):
         shape = (9, 2, 12, 12)
         random = np.random.default_rng(seed).random(shape)
-        found = heads.table(heads.Weights(*[random] * 5, np.ones(9) / 12, np.arange(9)), 99, seed)
+        found = heads.table(heads.Weights(*[random] * 6, np.ones(9) / 12, np.arange(9)), 99, seed)
         assert found.groupby("direction")["above_percentile"].sum().tolist() == [2, 2]
 
 

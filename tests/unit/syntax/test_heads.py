@@ -131,12 +131,19 @@ def _tags(sentence: Sentence, word: int, head: int) -> tuple[object, ...]:
     return head - word, sentence.tags[word], sentence.tags[head]
 
 
+def _rank(sentence: Sentence, word: int, head: int) -> tuple[object, ...]:
+    tag = sentence.tags[head][:2]
+    between = sentence.tags[min(word, head) + 1 : max(word, head)]
+    return tag, head > word, sum(own[:2] == tag for own in between)
+
+
 _CELLS: dict[str, Callable[[Sentence, int, int], object]] = {
     "same_distance": lambda _, word, head: head - word,
     "same_tags": _tags,
+    "same_rank": _rank,
     "other_words": lambda sentence, _, head: (sentence.name, head),
 }
-_OVER = {"same_distance": "over_distance", "same_tags": "over_tags", "other_words": "over_words"}
+_OVER = {name: f"over_{name.split('_')[1]}" for name in _CELLS}
 
 
 def test_the_weights_of_a_control_add_up_to_one(sentences):

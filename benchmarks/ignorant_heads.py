@@ -1,0 +1,249 @@
+"""Which heads that know nothing of meaning pass the tests of heads, family by family?
+
+    DARKSECRETS_TEST_DATA=FOLDER python benchmarks/ignorant_heads.py [FAMILIES ...]
+
+Every head of the registry (``tests/unit/adversarial/maps.py``) attends by itself, on the 473 links
+of the paper and 500 pairs of STS-B, annotated by the spaCy pipeline of the folder, and on 500
+sentences or 100 texts of the built-in corpus. Words are whole tokens. Beside them are 20 heads of
+each kind of noise, and heads that follow what is looked for in a share of the cases. The table, as
+CSV, is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
+
+from adversarial import families, maps
+from adversarial.families import Heads, text_of
+from adversarial.maps import Head, Text
+from made_up_syntax import read
+
+from darksecrets.data.builtin.tasks import generate
+from darksecrets.features.annotation import parse
+from darksecrets.features.tokens import Tokens, describe_example
+from darksecrets.framenet.heads import Link
+from darksecrets.framenet.links import Annotation, words_of
+from darksecrets.framenet.sources import from_builtin, from_tsv
+from darksecrets.syntax import coreference
+
+FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
+LEVEL, NOISES, COUNT = 0.05, 20, 500
+IGNORANT: Heads = maps.ADVERSARIES | {
+    f"{name} {number}": head for name, head in maps.NOISES.items() for number in range(NOISES)
+}
+Row = dict[str, Any]
+
+
+def planted(pairs: dict[int, list[tuple[int, int]]], share: float, weight: float) -> Head:
+    """Noise; in a share of the texts, some of the weight of a token goes to what it belongs to.
+
+    Args:
+        pairs: For each text, by its identity, queries and keys.
+        share: Share of the texts.
+        weight: Of the token's weight.
+    """
+
+    def make(text: Text, rng: np.random.Generator) -> maps.Map:
+        a = maps.noise(text, rng)
+        if rng.random() < share:
+            for query, key in pairs[id(text)]:
+                a[query] *= 1 - weight
+                a[query, key] += weight
+        return a
+
+    return make
+
+
+POWERS = ((1.0, 0.5), (2 / 3, 0.5), (2 / 3, 0.25), (1.0, 0.1))
+
+
+def followers(pairs: dict[int, list[tuple[int, int]]]) -> Heads:
+    """Heads that follow pairs, and how much."""
+    return {f"follows {s:.0%}, {w:.0%}": planted(pairs, s, w) for s, w in POWERS}
+
+
+def pipeline() -> Any:
+    import spacy
+
+    return spacy.load(FOLDER / "en_ewt")
+
+
+def links(annotations: list[Annotation]) -> list[tuple[Text, list[Link]]]:
+    """Sentences with links, a token per word."""
+    nlp, found = pipeline(), []
+    spans = [words_of(one.sentence) for one in annotations]
+    words = [[a.sentence[slice(*s)] for s in of] for a, of in zip(annotations, spans, strict=True)]
+    counts = families.counted(words)
+    for one, of, own in zip(annotations, spans, words, strict=True):
+        import spacy.tokens
+
+        doc = nlp(spacy.tokens.Doc(nlp.vocab, own))
+        at = lambda span, of=of: (
+            1 + np.array([i for i, s in enumerate(of) if s[0] < span[1] and s[1] > span[0]])
+        )
+        text = text_of(own, [word.tag_ for word in doc], counts)
+        found.append((text, [(at(e.span), at(one.predicate)) for e in one.elements]))
+    return found
+
+
+def of_links(every: list[tuple[Text, list[Link]]]) -> Iterator[Row]:
+    pairs = {
+        id(text): [
+            (int(i), int(j)) for e, p in of for q, k in ((e, p), (p, e)) for i in q for j in k[:1]
+        ]
+        for text, of in every
+    }
+    found = families.of_links(
+        every, IGNORANT | followers(pairs), np.random.default_rng(1), draws=1999
+    )
+    for kind, own in found.groupby("kind", sort=False):
+        best = own.loc[own["p_family"].idxmin()]
+        yield row(kind, own["exceeds_controls"].sum(), len(own), best["p_family"])
+
+
+def stsb() -> list[tuple[Text, Tokens]]:
+    table = pd.read_csv(FOLDER / "glue/STS-B/dev.tsv", sep="\t", quoting=3).iloc[:COUNT]
+    columns = {name: table[name].astype(str).tolist() for name in ("sentence1", "sentence2")}
+    return [*tokens(parse(range(len(table)), columns, pipeline()))]
+
+
+def builtin_stsb() -> list[tuple[Text, Tokens]]:
+    examples = generate("STS-B", {"validation": COUNT}, 1)["validation"]
+    return [
+        *tokens(
+            {"idx": idx, "sentence1": one.sentence1.to_dict(), "sentence2": one.sentence2.to_dict()}
+            for idx, one in enumerate(examples)
+            if one.sentence2 is not None
+        )
+    ]
+
+
+def tokens(examples: Any) -> Iterator[tuple[Text, Tokens]]:
+    """Pairs of sentences, a token per word."""
+    every = [(one["idx"], [one[f"sentence{n}"]["tokens"] for n in (1, 2)]) for one in examples]
+    counts = families.counted([w["text"] for of in both for w in of] for _, both in every)
+    for idx, both in every:
+        words = [word for of in both for word in of]
+        text = text_of([w["text"] for w in words], [w["tag"] for w in words], counts, len(both[0]))
+        offsets = np.zeros((len(text.words), 2), dtype=np.int64)
+        offsets[text.places] = [(word["start"], word["end"]) for word in words]
+        own = describe_example(idx, both, offsets, np.array(text.segments), ~text.usable)
+        yield text, own
+
+
+def of_pairs(every: list[tuple[Text, Tokens]]) -> Iterator[Row]:
+    pairs = {id(text): own.equal.tolist() for text, own in every}
+    found = families.of_equal_words(every, IGNORANT | followers(pairs), np.random.default_rng(2))
+    for one in found.to_dict("records"):
+        yield row(one["kind"], one["q_value"] < LEVEL, 1, one["q_value"])
+
+
+def of_relations() -> Iterator[Row]:
+    sentences = read(COUNT, 1)
+    found = families.of_relations(sentences, IGNORANT, np.random.default_rng(3), 1)
+    for kind, own in found.groupby("kind", sort=False):
+        passed = own[own["syntactic"] != "no"]
+        names = ", ".join(sorted(set(passed["label"])))
+        yield row(kind, len(passed), len(own), own["q_value"].min(), names)
+
+
+def of_syntax_power() -> Iterator[Row]:
+    from made_up_syntax import guesses, relation
+
+    from darksecrets.syntax import heads
+
+    sentences = read(COUNT, 1)
+    labels = [
+        label
+        for label, n in pd.Series([label for one in sentences for label in one.sentence.labels])
+        .value_counts()
+        .items()
+        if n >= 80 and label not in ("punct", "root", "ROOT")
+    ]
+    for share in (0.5, 0.7, 1.0):
+        passed, names = 0, []
+        for label in labels:
+            rng = np.random.default_rng(4)
+            found = heads.table(sentences, guesses(sentences, [relation(label, share)], rng), 1)
+            own = found[(found["label"] == label) & (found["direction"] == "dependent_to_head")]
+            passed += (ok := bool((own["syntactic"] != "no").any()))
+            names += [label] * (not ok)
+        yield row(f"follows one label, {share:.0%}", passed, len(labels), np.nan, ", ".join(names))
+
+
+def of_trees() -> Iterator[Row]:
+    found = families.of_trees(read(200, 1), IGNORANT, np.random.default_rng(5), 1)
+    for kind, own in found.groupby("kind", sort=False):
+        yield row(kind, (own["q_value"] < LEVEL).sum(), len(own), own["q_value"].min())
+
+
+def of_subjects() -> Iterator[Row]:
+    column = os.environ.get("OVER", "over_controls")
+    heads = dict(list(IGNORANT.items()))
+    found = families.of_subjects(read(COUNT, 1), heads, np.random.default_rng(6))
+    column = column if column in found else "over_uniform"
+    for one in found.to_dict("records"):
+        yield row(one["kind"], one[f"{column}_low"] > 1e-9, 1, np.nan, f"{one[column]:.3f}")
+
+
+def of_coreference() -> Iterator[Row]:
+    from made_up_coreference import knowing, read_by, right
+
+    from darksecrets.syntax.coreference_statistics import tables
+
+    texts = coreference.builtin(100, 1)
+    found = families.of_texts(texts, IGNORANT, np.random.default_rng(7), 1)
+    for kind, own in found.groupby("kind", sort=False):
+        best = own.loc[own["p_family"].idxmin()]
+        names = ", ".join(own["kind_of"][own["p_family"] < LEVEL])
+        yield row(kind, (own["p_family"] < LEVEL).sum(), len(own), best["p_family"], names)
+    heads, _ = tables(read_by((knowing, right), texts, np.random.default_rng(8)), 1)
+    for number, name in enumerate(("knows a little", "knows all"), start=1):
+        own = heads[heads["head"] == number]
+        yield row(name, (own["p_family"] < LEVEL).sum(), len(own), own["p_family"].min())
+
+
+def row(kind: object, passed: object, of: int, p: float, what: str = "") -> Row:
+    return {"head": kind, "passed": int(passed), "of": of, "least p or q": p, "what": what}
+
+
+FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
+    "framenet_heads, 473": lambda: of_links(links(from_tsv(FOLDER / "framenet/links_473.tsv"))),
+    "framenet_heads, built-in": lambda: of_links(links(from_builtin(1)[:COUNT])),
+    "equal_words, STS-B": lambda: of_pairs(stsb()),
+    "equal_words, built-in": lambda: of_pairs(builtin_stsb()),
+    "syntactic_heads": of_relations,
+    "syntactic_heads, power": of_syntax_power,
+    "attention_trees": of_trees,
+    "distractors": of_subjects,
+    "coreference_heads": of_coreference,
+}
+
+
+def main() -> None:
+    """Run the families and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("families", nargs="*", metavar="FAMILIES", help=", ".join(FAMILIES))
+    names = parser.parse_args().families
+    found = []
+    for name, of in FAMILIES.items():
+        if not names or any(name.startswith(one) for one in names):
+            begin = time.process_time()
+            found += [{"table": name, **one} for one in of()]
+            print(f"{name}: {time.process_time() - begin:.0f} s", file=sys.stderr, flush=True)
+    pd.DataFrame(found).to_csv(sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""The one registry of ignorant heads, `maps.ADVERSARIES`, as every family of tests reads it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+
+from adversarial import frames, maps, pairs
+from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
+from darksecrets.features.measures import measure
+from darksecrets.features.tokens import Tokens
+from darksecrets.framenet.heads import Link, Sentence
+from darksecrets.syntax import coreference, distractors, heads, trees
+from darksecrets.syntax.antecedents import Resolved, join, resolve
+from darksecrets.syntax.coreference_statistics import tables
+from darksecrets.syntax.guesses import Guess, Read
+from darksecrets.syntax.words import WordMaps
+
+Heads = Mapping[str, Head]
+Flags = npt.NDArray[np.bool_]
+
+_COARSE = {
+    **dict.fromkeys(("PRP", "PRP$", "PRON", "WP"), PRONOUN),
+    **dict.fromkeys(("NN", "NNS", "NNP", "NNPS", "PROPN"), NOUN),
+    **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "AUX", "MD"), VERB),
+}
+_TIES = 1e-9
+"""Random weight that decides between equal ones."""
+
+
+def coarse(tag: str) -> str:
+    """The tag of `maps.TAGS` for one of the Penn Treebank or Universal Dependencies."""
+    if tag and not any(letter.isalnum() for letter in tag.replace("PUNCT", "")):
+        return PUNCTUATION
+    return tag if tag in maps.TAGS else _COARSE.get(tag, OTHER)
+
+
+def text_of(
+    words: Sequence[str], tags: Sequence[str], counts: Mapping[str, int], second: int | None = None
+) -> Text:
+    """A text of words, with [CLS] and [SEP] around them, and before the second sentence."""
+    own = [coarse(tag) for tag in tags]
+    segments = [0] * (len(words) + 2)
+    low = [word.lower() for word in words]
+    if second is not None:
+        low, own = [*low[:second], "", *low[second:]], [*own[:second], SPECIAL, *own[second:]]
+        segments = [0] * (second + 2) + [1] * (len(words) - second + 1)
+    return Text(["", *low, ""], [SPECIAL, *own, SPECIAL], counts, segments)
+
+
+def counted(words: Iterable[Sequence[str]]) -> Counter[str]:
+    """How often each word occurs, in lower case."""
+    return Counter(word.lower() for one in words for word in one)
+
+
+def of_links(
+    every: Sequence[tuple[Text, list[Link]]], of: Heads, rng: np.random.Generator, draws: int
+) -> pd.DataFrame:
+    """`framenet_heads` of these heads, with their names."""
+    made = []
+    for text, links in every:
+        own = np.array([head(text, rng) for head in of.values()])[None].astype(np.float16)
+        made.append(Sentence(own, links, text.usable))
+    return _named(frames.measured(made, draws, 0), of)
+
+
+def of_equal_words(
+    every: Sequence[tuple[Text, Tokens]], of: Heads, rng: np.random.Generator
+) -> pd.DataFrame:
+    """`equal_words` of these heads."""
+    longest = sorted(every, key=lambda one: -len(one[0].usable))
+    found = [
+        np.array([head(text, rng) for head in of.values()])[None].astype(np.float16)
+        for text, _ in longest
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        store = pairs.save(Path(folder) / "maps", found)
+        return _named(measure(store, [tokens for _, tokens in longest], 0)["equal_words"], of)
+
+
+def word_maps(read: Sequence[Read], of: Heads, rng: np.random.Generator) -> WordMaps:
+    """Maps of the words of parsed sentences, without [CLS] and [SEP]."""
+    size, counts = max(len(each.sentence) for each in read), counted(e.sentence.words for e in read)
+    found = np.zeros((len(read), 1, len(of), size, size))
+    apart = np.zeros((len(read), size, size), dtype=bool)
+    for own, flags, each in zip(found[:, 0], apart, read, strict=True):
+        words = len(each.sentence)
+        flags[:words, :words] = each.apart
+        text = text_of(each.sentence.words, each.sentence.tags, counts)
+        for into, head in zip(own, of.values(), strict=True):
+            into[:words, :words] = head(text, rng)[1:-1, 1:-1]
+            into[:words, :words] += _TIES * rng.random((words, words))
+    return WordMaps([*range(len(read))], torch.from_numpy(found), torch.from_numpy(apart))
+
+
+def of_relations(
+    read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: int
+) -> pd.DataFrame:
+    """`syntactic_heads` of these heads."""
+    made = word_maps(read, of, rng)
+    return _named(heads.table(read, _guesses(read, made), seed), of)
+
+
+def _guesses(read: Sequence[Read], made: WordMaps) -> list[Guess]:
+    from darksecrets.syntax.guesses import of_sentences
+
+    return [guess for _, guess in of_sentences(made, [each.sentence for each in read])]
+
+
+def of_trees(read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: int) -> pd.DataFrame:
+    """`attention_trees` of these heads."""
+    made, sentences = word_maps(read, of, rng), [each.sentence for each in read]
+    return _named(trees.table(read, trees.of_trees(made, sentences), seed), of)
+
+
+def of_subjects(read: Sequence[Read], of: Heads, rng: np.random.Generator) -> pd.DataFrame:
+    """`distractors` of encoders of one such head each, over all numbers of distractors."""
+    rows = []
+    for name, head in of.items():
+        made = word_maps(read, {name: head}, rng)
+        own = distractors.of_subjects(made, [each.sentence for each in read])
+        found = distractors.table(read, own)
+        rows.append(
+            found[(found["distractors"] == "any") & found["layer"].isna()].assign(kind=name)
+        )
+    return pd.concat(rows, ignore_index=True)
+
+
+def of_texts(
+    texts: Sequence[coreference.Text], of: Heads, rng: np.random.Generator, seed: int
+) -> pd.DataFrame:
+    """`coreference_heads` of these heads, which read expressions and empty words between them."""
+    return _named(tables(resolved(texts, of, rng), seed)[0], of)
+
+
+_EXPRESSIONS = {"pronoun": PRONOUN}
+
+
+def resolved(texts: Sequence[coreference.Text], of: Heads, rng: np.random.Generator) -> Resolved:
+    """What an encoder of one layer with these heads finds."""
+    counts = counted([each.head for each in text.expressions] for text in texts)
+    parts = []
+    for number, text in enumerate(texts):
+        places = np.array([each.word for each in text.expressions])
+        words, tags = ([""] * (places[-1] + 1) for _ in range(2))
+        tags = [OTHER] * len(words)
+        for each in text.expressions:
+            words[each.word], tags[each.word] = each.head, _EXPRESSIONS.get(each.kind, NOUN)
+        whole = text_of(words, tags, counts)
+        at = np.ix_(places + 1, places + 1)
+        own = np.stack([head(whole, rng)[at] for head in of.values()])[None]
+        parts.append(resolve(number, text.expressions, own + _TIES * rng.random(own.shape)))
+    return join(parts)
+
+
+def _named(table: pd.DataFrame, of: Heads) -> pd.DataFrame:
+    """The table with the name of each head, of which there is one layer."""
+    if "kind" in table:
+        table = table.rename(columns={"kind": "kind_of"})
+    return table.assign(kind=np.array(list(of))[table["head"].to_numpy() - 1])
