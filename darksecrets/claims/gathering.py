@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.claims.estimates import Estimate, Spread, normal, over_seeds, spread, total
+from darksecrets.claims.estimates import Estimate, Spread, over_seeds, spread, total
 from darksecrets.claims.registry import Question
 from darksecrets.claims.sources import Run, Tables, rows
 
@@ -127,8 +127,6 @@ def _of_row(question: Question, name: Name, row: Mapping[Any, Any]) -> Estimate:
     value = float(row["value"])
     if question.exact:
         return Estimate(name, value, value, value)
-    if question.threshold and question.threshold.probable:
-        return normal(name, value)
     if question.test:
         return Estimate(name, value, min(0.0, value), value)
     return Estimate(name, value, float(row.get("low", math.nan)), float(row.get("high", math.nan)))

@@ -34,9 +34,9 @@ def seeds_in_words(
 
     Returns:
         Empty if seeds have nothing to do with it, or too little is known of their differences: an
-        estimate is missing, or from one seed, or a probability.
+        estimate is missing, or from one seed.
     """
-    if threshold.probable or not all(one.is_known for one, _ in judged):
+    if not all(one.is_known for one, _ in judged):
         return ""
     undecided = [one for one, answer in judged if answer == Answer.OPEN]
     if not undecided or any(one.seeds is None or one.seeds < 2 for one in undecided):
@@ -91,6 +91,6 @@ def _variances(estimate: Estimate) -> Distance:
     if _is_split(estimate):
         return Distance(0.0, estimate.between, estimate.of_examples)
     assert estimate.seeds is not None
-    half = (estimate.high - estimate.low) / 2
+    half = min(estimate.high - estimate.value, estimate.value - estimate.low)
     student = float(t.isf(LEVEL / 2, estimate.seeds - 1))
     return Distance(0.0, half / student * math.sqrt(estimate.seeds))

@@ -93,7 +93,6 @@ def test_nothing_is_said_where_seeds_decide_nothing():
     assert said(found, Estimate.missing(("QQP",), "not in this run")) == ""
     assert said(replace(found, seeds=None)) == ""
     assert said(replace(found, seeds=1)) == ""
-    assert said(found, threshold=Threshold(probable=True)) == ""
 
 
 def test_examples_that_leave_it_undecided_are_named():
