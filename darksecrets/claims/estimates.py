@@ -34,6 +34,8 @@ class Estimate:
         unknown: Why the number cannot be used to decide; empty if it can.
         between: Standard deviation between seeds; NaN if it is not known.
         of_examples: Variance that comes from the examples, which more seeds do not reduce.
+        allowed: How far the interval reaches below and above what seeds and examples account for,
+            see `darksecrets.claims.failures`.
     """
 
     name: tuple[str, ...]
@@ -45,6 +47,7 @@ class Estimate:
     unknown: str = ""
     between: float = math.nan
     of_examples: float = math.nan
+    allowed: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def missing(cls, name: tuple[str, ...], why: str) -> Estimate:

@@ -1,17 +1,34 @@
 """Trials of the claims: tables whose true numbers are just at the border of what is claimed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from claim_cases import CASES, kovaleva
 from claim_cases.kovaleva import BEST, TUNED
-from claim_tables import NO, OPEN, PAPERS, SEEDS, TASKS, YES, Frames, crossed, decide, made, tasks
+from claim_tables import (
+    METRICS,
+    NO,
+    OPEN,
+    PAPERS,
+    RUN,
+    SEEDS,
+    TASKS,
+    YES,
+    Frames,
+    crossed,
+    decide,
+    made,
+    tasks,
+)
 
 from adversarial.trials import ONE_END, POWER, Size, Statements, Trial
 from darksecrets.claims import registry
 from darksecrets.contracts import TABLES
 from darksecrets.stats.crossed import drawn_means, over_rivals
+from darksecrets.stats.seeds import mean_over_seeds
 
 _NORMAL = 1.96
 _SEED = 0.5  # standard deviation over seeds, in half-widths of the intervals
@@ -67,6 +84,8 @@ _ALL: dict[str, Frames] = {
 _MOST = {"35": "[SEP]", "36": "punctuation"}
 """Claims that a feature gets most attention, and the feature."""
 _FEATURES, _LEAD = 9, 0.06
+_FALL = 17.0
+"""Points between a fine-tuned model and one that failed."""
 
 _TESTED = "20"
 """The claim that a test decides."""
@@ -92,6 +111,7 @@ def claims(size: Size, folder: Path) -> Iterator[Trial]:
         yield from said.trials(f"{kind}; the truth is at the border")
     yield from _all_at_the_border(paper, size)
     yield from _ties(paper, size)
+    yield from _failing(size)
     yield from _power(paper)
 
 
@@ -129,6 +149,33 @@ def _ties(paper: registry.Paper, size: Size) -> Iterator[Trial]:
                 f"claims: verdict that a feature gets most, it {answer}", np.equal(found, answer)
             )
         yield from said.trials("it clearly does, or another one", POWER)
+
+
+def _failing(size: Size) -> Iterator[Trial]:
+    """One fine-tuning in ten fails: so the mean of all is at the border, that of others beyond."""
+    for seeds in (2, 3, 5):
+        rng, said = np.random.default_rng([46, seeds]), Statements()
+        run = replace(RUN, seeds=dict.fromkeys(METRICS, range(seeds)))
+        for _ in range(_OFTEN * size.sweeps):
+            found = decide("22", _scores_that_fall(rng, seeds), run).answer
+            said.each("claims: verdict, the claim holds", found == YES, ONE_END)
+            said.each("claims: verdict, the claim does not hold", found == NO, ONE_END)
+        yield from said.trials(f"one fine-tuning in ten fails on RTE; {seeds} seeds")
+
+
+def _scores_that_fall(rng: np.random.Generator, seeds: int) -> Frames:
+    """Gains over the pre-trained model and the baseline; a failure on RTE falls to the latter."""
+    rows = []
+    for task in TASKS:
+        usual = 0.1 * _FALL if task == "RTE" else 10.0
+        fails = (rng.random(seeds) < 0.1) & (task == "RTE")
+        gains = usual + rng.normal(0, 0.3) + rng.normal(0, 0.5, seeds) - _FALL * fails
+        for reference, over in (("pretrained", 0.0), ("majority", _FALL - usual)):
+            means = mean_over_seeds(gains + over, 0.3**2)
+            numbers = {"difference": means.mean, "ci_low": means.low, "ci_high": means.high}
+            named = {"task": task, "model": "finetuned", "reference": reference, "seeds": seeds}
+            rows += [named | numbers | {"metric": metric} for metric in METRICS[task]]
+    return {"score_differences": pd.DataFrame(rows)}
 
 
 def _attended(
