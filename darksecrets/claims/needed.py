@@ -51,7 +51,8 @@ def seeds_in_words(
         return TOO_MANY
     count = min(counts)
     if all(_is_split(one) for one in single or undecided):
-        return f"would need about {count} seeds, if the difference found is the true one and none fails"
+        condition = "if the difference found is the true one and none fails"
+        return f"would need about {count} seeds, {condition}"
     return f"would need at least {count} seeds, and more examples if these limit it; none may fail"
 
 
