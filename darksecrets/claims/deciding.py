@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.claims.answers import FINDINGS, Answer, every, some
-from darksecrets.claims.estimates import Estimate, Threshold, as_probability, difference
+from darksecrets.claims.estimates import Estimate, Threshold, difference
 from darksecrets.claims.gathering import ABSENT, gather, why_empty
 from darksecrets.claims.needed import joined, seeds_in_words
 from darksecrets.claims.registry import Claim, Extreme, Paper, Question
@@ -114,19 +114,11 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
     else:
         assert question.threshold is not None
         finding = _of_threshold(question.quantifier, question.threshold, estimates, estimates)
-    if question.threshold and question.threshold.probable:
-        finding = _in_probabilities(finding)
     if question.test:
         finding = _as_test(finding, str(question.value), question.threshold)
     if question.undecidable:
         return replace(finding, answer=Answer.OPEN, reason=question.undecidable, needs="")
     return finding
-
-
-def _in_probabilities(finding: Finding) -> Finding:
-    compared = tuple(map(as_probability, finding.compared))
-    decisive = as_probability(finding.decisive) if finding.decisive else None
-    return replace(finding, decisive=decisive, compared=compared)
 
 
 def _as_test(finding: Finding, name: str, threshold: Threshold | None) -> Finding:

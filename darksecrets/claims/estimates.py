@@ -18,8 +18,6 @@ from darksecrets.claims.answers import Answer
 from darksecrets.stats import LEVEL
 from darksecrets.stats.seeds import critical_value
 
-_RESOLVED = 1 / 2000
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -36,6 +34,8 @@ class Estimate:
         unknown: Why the number cannot be used to decide; empty if it can.
         between: Standard deviation between seeds; NaN if it is not known.
         of_examples: Variance that comes from the examples, which more seeds do not reduce.
+        allowed: How far the interval reaches below and above what seeds and examples account for,
+            see `darksecrets.claims.failures`.
     """
 
     name: tuple[str, ...]
@@ -47,6 +47,7 @@ class Estimate:
     unknown: str = ""
     between: float = math.nan
     of_examples: float = math.nan
+    allowed: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def missing(cls, name: tuple[str, ...], why: str) -> Estimate:
@@ -81,35 +82,32 @@ def _wider(comparisons: int, degrees: float) -> float:
 
 @dataclass(frozen=True)
 class Threshold:
-    """What an estimate is compared with: a number, or, if it is a probability, with certainty.
+    """What an estimate is compared with.
 
     Attributes:
         above: The statement is that the estimate is greater than this.
         below: … less than this.
         near: … within ``within`` of this.
         within: Greatest distance from ``near``.
-        probable: The estimate is the probability that a statement is true, on the scale of
-            `normal`: true above 97.5%, false below 2.5%.
     """
 
     above: float | None = None
     below: float | None = None
     near: float | None = None
     within: float | None = None
-    probable: bool = False
 
     def __post_init__(self) -> None:
         given = [side for side in (self.above, self.below, self.near) if side is not None]
-        if len(given) + self.probable != 1 or (self.near is None) != (self.within is None):
-            raise ValueError("needs one of above, below, probable, or near together with within")
+        if len(given) != 1 or (self.near is None) != (self.within is None):
+            raise ValueError("needs one of above, below, or near together with within")
 
     def answer(self, estimate: Estimate) -> Answer:
         """Whether the estimate is on the side claimed; open if its interval has both sides."""
         if not estimate.is_known:
             return Answer.OPEN
         low, high = estimate.low, estimate.high
-        if self._floor is not None:
-            return _decide(low > self._floor, high <= self._floor)
+        if self.above is not None:
+            return _decide(low > self.above, high <= self.above)
         if self.below is not None:
             return _decide(high < self.below, low >= self.below)
         least, greatest = self._around()
@@ -118,8 +116,6 @@ class Threshold:
     @property
     def words(self) -> str:
         """The region claimed, such as ``above 0``."""
-        if self.probable:
-            return "true in more than 97.5% of samples"
         if self.above is not None:
             return f"above {self.above:g}"
         if self.below is not None:
@@ -130,13 +126,11 @@ class Threshold:
     @property
     def refuted(self) -> str:
         """What is found if the statement is false."""
-        return "true in less than 2.5% of samples" if self.probable else f"not {self.words}"
+        return f"not {self.words}"
 
     @property
     def undecided(self) -> str:
         """What is found if the statement is undecided."""
-        if self.probable:
-            return "true in some samples, false in others"
         if self.near is None:
             bound = self.above if self.above is not None else self.below
             return f"the interval includes {bound:g}"
@@ -145,7 +139,7 @@ class Threshold:
 
     def distances(self, value: float) -> tuple[float, ...]:
         """How far a number is from each bound that its interval must not include."""
-        bound = self._floor if self._floor is not None else self.below
+        bound = self.above if self.above is not None else self.below
         if bound is not None:
             return (abs(value - bound),)
         least, greatest = self._around()
@@ -155,16 +149,12 @@ class Threshold:
 
     def margin(self, estimate: Estimate) -> float:
         """How far the estimate is on the side claimed; the least one decides `every`."""
-        if self._floor is not None:
-            return estimate.low - self._floor
+        if self.above is not None:
+            return estimate.low - self.above
         if self.below is not None:
             return self.below - estimate.high
         least, greatest = self._around()
         return min(estimate.low - least, greatest - estimate.high)
-
-    @property
-    def _floor(self) -> float | None:
-        return 0.0 if self.probable else self.above
 
     def _around(self) -> tuple[float, float]:
         assert self.near is not None
@@ -176,27 +166,6 @@ def _decide(yes: bool, no: bool) -> Answer:
     if yes:
         return Answer.YES
     return Answer.NO if no else Answer.OPEN
-
-
-def normal(name: tuple[str, ...], probability: float) -> Estimate:
-    """A bootstrap probability that something is positive, as a normal deviate with its interval.
-
-    The interval excludes 0 if the probability is above 97.5% or below 2.5%, and can be corrected
-    like others. Probabilities beyond what a bootstrap resolves are those of 1 in 2,000.
-    """
-    from scipy import stats
-
-    value = float(stats.norm.ppf(min(max(probability, _RESOLVED), 1 - _RESOLVED)))
-    half = float(stats.norm.isf(LEVEL / 2))
-    return Estimate(name, value, value - half, value + half)
-
-
-def as_probability(estimate: Estimate) -> Estimate:
-    """The probability behind an estimate of `normal`, without interval."""
-    from scipy import stats
-
-    value = float(stats.norm.cdf(estimate.value))
-    return replace(estimate, value=value, low=math.nan, high=math.nan)
 
 
 @dataclass(frozen=True)

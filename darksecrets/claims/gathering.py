@@ -10,7 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.claims.estimates import Estimate, Spread, normal, over_seeds, spread, total
+from darksecrets.claims.estimates import Estimate, Spread, over_seeds, spread, total
+from darksecrets.claims.failures import ABOVE, BELOW
 from darksecrets.claims.registry import Question
 from darksecrets.claims.sources import Run, Tables, rows
 
@@ -141,11 +142,10 @@ def _of_row(question: Question, name: Name, row: Mapping[Any, Any]) -> Estimate:
     value = float(row["value"])
     if question.exact:
         return Estimate(name, value, value, value)
-    if question.threshold and question.threshold.probable:
-        return normal(name, value)
     if question.test:
         return Estimate(name, value, min(0.0, value), value)
-    return Estimate(name, value, float(row.get("low", math.nan)), float(row.get("high", math.nan)))
+    low, high = (float(row.get(end, math.nan)) for end in ("low", "high"))
+    return Estimate(name, value, low, high, allowed=(row.get(BELOW, 0.0), row.get(ABOVE, 0.0)))
 
 
 def _estimate(question: Question, parts: Sequence[Estimate], pooled: Spread, run: Run) -> Estimate:

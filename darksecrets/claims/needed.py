@@ -34,9 +34,9 @@ def seeds_in_words(
 
     Returns:
         Empty if seeds have nothing to do with it, or too little is known of their differences: an
-        estimate is missing, or from one seed, or a probability.
+        estimate is missing, or from one seed.
     """
-    if threshold.probable or not all(one.is_known for one, _ in judged):
+    if not all(one.is_known for one, _ in judged):
         return ""
     undecided = [one for one, answer in judged if answer == Answer.OPEN]
     if not undecided or any(one.seeds is None or one.seeds < 2 for one in undecided):
@@ -51,8 +51,9 @@ def seeds_in_words(
         return TOO_MANY
     count = min(counts)
     if all(_is_split(one) for one in single or undecided):
-        return f"would need about {count} seeds, if the difference found is the true one"
-    return f"would need at least {count} seeds, and more examples if these limit it"
+        condition = "if the difference found is the true one and none fails"
+        return f"would need about {count} seeds, {condition}"
+    return f"would need at least {count} seeds, and more examples if these limit it; none may fail"
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -75,10 +76,20 @@ def _seeds(threshold: Threshold, estimates: Sequence[Estimate], level: float) ->
     distances = [
         replace(_variances(one), distance=distance)
         for one in estimates
-        for distance in threshold.distances(one.value)
+        for distance in _distances(threshold, one)
     ]
     count = seeds_needed(*distances, level=level)
     return None if count is None else max(count, *(1 + (one.seeds or 0) for one in estimates))
+
+
+def _distances(threshold: Threshold, estimate: Estimate) -> tuple[float, ...]:
+    """How far all that is allowed for is from the bounds; 0 if it is on both sides of one."""
+    below, above = estimate.allowed
+    ends = [replace(estimate, value=estimate.value + by) for by in (-below, above)]
+    if len({_of_value(threshold, end) for end in ends}) > 1:
+        return (0.0,)
+    distances = (threshold.distances(end.value) for end in ends)
+    return tuple(map(min, zip(*distances, strict=True)))
 
 
 def _variances(estimate: Estimate) -> Distance:
@@ -91,6 +102,7 @@ def _variances(estimate: Estimate) -> Distance:
     if _is_split(estimate):
         return Distance(0.0, estimate.between, estimate.of_examples)
     assert estimate.seeds is not None
-    half = (estimate.high - estimate.low) / 2
+    below, above = estimate.allowed
+    half = min(estimate.high - above - estimate.value, estimate.value - estimate.low - below)
     student = float(t.isf(LEVEL / 2, estimate.seeds - 1))
     return Distance(0.0, half / student * math.sqrt(estimate.seeds))

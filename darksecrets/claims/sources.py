@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from darksecrets.claims import failures
 from darksecrets.claims.registry import SETTINGS, Question
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
@@ -169,7 +170,8 @@ def _source(question: Question, tables: Tables, run: Run) -> pd.DataFrame:
     ends = [column.name for column in columns if column.interval_of == question.value]
     names = dict(zip((question.value, *ends), ("value", "low", "high"), strict=False))
     others = [name for name in names.values() if name in frame.columns and name not in names]
-    return frame.drop(columns=others).rename(columns=names)
+    frame = frame.drop(columns=others).rename(columns=names)
+    return failures.allowed_for(frame) if question.table == failures.TABLE else frame
 
 
 def _scored_by(metric: str, frame: pd.DataFrame, run: Run) -> list[bool]:

@@ -53,8 +53,8 @@ CLAIMS = Table(
         text(
             "needs",
             "how many fine-tuning seeds would decide it with a probability of 80%, if the true "
-            "differences are those found; empty if it is decided, or seeds do not decide it, or "
-            "with one seed",
+            "differences are those found and none fails; empty if it is decided, or seeds do not "
+            "decide it, or with one seed",
             optional=True,
         ),
         text("estimates", "all numbers compared, with intervals", optional=True),

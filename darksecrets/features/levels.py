@@ -21,8 +21,13 @@ from darksecrets.features.profiles import (
     stacked,
     with_encoder,
 )
-from darksecrets.features.tables import ATTENTION_LEVELS, ATTENTION_MEASURES, FROM_CLS
-from darksecrets.stats.crossed import drawn_means, of_new_models, probability_greatest
+from darksecrets.features.tables import ATTENTION_LEVELS, ATTENTION_MEASURES, FROM_CLS, OVER_RIVALS
+from darksecrets.stats.crossed import (
+    drawn_means,
+    of_new_models,
+    over_rivals,
+    probability_greatest,
+)
 from darksecrets.stats.paired import mean_of_known
 from darksecrets.stats.resampling import interval_of_known
 
@@ -79,10 +84,12 @@ def level(
     if measure in CONTROLLED:
         others["control"] = read("control")
         of_heads["control"] = heads - stacked(profiles, "control_heads", measure).mean(axis=0)
-    excess = []
+    excess, beyond = [], []
     for name, values in others.items():
         moved = _of_other_heads(of_heads[name], resamples, seed, encoder=layered)
-        excess.append(means(_beyond_rounding(weights, values)) + moved)
+        differences = _beyond_rounding(weights, values)
+        excess.append(means(differences) + moved)
+        beyond.append(_mean(differences))
     drawn = means(weights)
     columns = {name: _mean(values) for name, values in ({"weight": weights} | others).items()}
     columns.setdefault("control", np.full(drawn.shape[1:], np.nan))
@@ -92,6 +99,8 @@ def level(
     ends = interval_of_known(means(both, _ratio))
     columns["to_special_low"], columns["to_special_high"] = np.maximum(ends, 0)
     columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
+    ends = over_rivals(np.stack(beyond), np.stack(excess), TOLERANCE)
+    columns |= dict(zip(OVER_RIVALS, ends, strict=True))
     places = layer_numbers(last) if layered else [last]
     known = ~np.isnan(weights).all(axis=0) & (profiles[0].tokens > 0)[..., None]
     return Level(places, columns, np.stack(excess), known)

@@ -222,6 +222,15 @@ _SEEDS = integer("seeds", "models whose mean it is: seeds of fine-tuning", low=1
 _LAYER_OR_ALL = like(LAYER, "layer, from 1; empty for all layers", optional=True)
 _Q_OVER = "false discovery rate over all tasks{} and features"
 
+_OVER_RIVALS = _over(
+    "over_rivals",
+    "by how much the feature exceeds every other: the least difference to another one, of "
+    "`weight` − `uniform` and, if there is a control, of `weight` − `control`. The lower end is "
+    "the least of their 95% intervals. The upper end is the least of intervals corrected for their "
+    "number: it is below 0 only if a single other feature gets more. Empty without others",
+)
+OVER_RIVALS = names(*_OVER_RIVALS)
+
 ATTENTION_LEVELS = Table(
     "attention_levels",
     "How much attention tokens with a feature get in a layer, or in the whole encoder; means over "
@@ -262,6 +271,7 @@ ATTENTION_LEVELS = Table(
             "`uniform` and, if there is a control, of `weight` − `control` (bootstrap over "
             "examples and heads, Student's t over seeds)",
         ),
+        *_OVER_RIVALS,
         share(
             "greatest_of_tasks",
             "the same, that the task has the greatest of all tasks for this feature",

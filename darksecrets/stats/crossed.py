@@ -17,9 +17,10 @@ from collections.abc import Callable
 import numpy as np
 
 from darksecrets.arrays import Floats
+from darksecrets.stats import LEVEL
 from darksecrets.stats.correlation import ratio
 from darksecrets.stats.paired import mean_of_known
-from darksecrets.stats.resampling import resampled_means
+from darksecrets.stats.resampling import quantiles_of_known, resampled_means
 from darksecrets.stats.weighted import pearson
 
 FEWEST_UNITS = 4
@@ -157,3 +158,36 @@ def probability_greatest(drawn: Floats, tolerance: float) -> Floats:
     known = np.where(np.isnan(drawn), -np.inf, drawn)
     best = (known >= known.max(axis=2, keepdims=True) - tolerance).all(axis=0)
     return (best / np.maximum(best.sum(axis=1, keepdims=True), 1)).mean(axis=0)
+
+
+def over_rivals(means: Floats, drawn: Floats, tolerance: float) -> Floats:
+    """By how much each candidate exceeds the strongest other one, by the criterion least in favour.
+
+    It is above 0 if all differences are, an intersection-union test that needs no correction, and
+    below 0 if one of them is. So its ends are the least ones of all differences: lower ends of 95%
+    intervals, upper ends of intervals corrected for the number of differences (Bonferroni).
+    Candidates that tie have 0 between them, however many there are.
+
+    Args:
+        means: [criteria, candidates, ...]; NaN for a value that does not exist.
+        drawn: [criteria, resamples, candidates, ...] the means that other samples would give.
+        tolerance: Values this close are equal.
+
+    Returns:
+        [3, candidates, ...] the difference, its lower and its upper end; NaN without rivals.
+    """
+    criteria, candidates, *_ = means.shape
+    known = (~np.isnan(means)).any(axis=0).reshape(candidates, -1).any(axis=1).sum()
+    corrected = LEVEL / 2 / max(1, criteria * (known - 1))
+    found = np.full((3, *means.shape[1:]), np.nan)
+    for one in range(candidates):
+        rest = np.arange(candidates) != one
+        apart = means[:, [one]] - means[:, rest]
+        of_samples = drawn[:, :, [one]] - drawn[:, :, rest]
+        low, high = quantiles_of_known(np.moveaxis(of_samples, 1, 0), (LEVEL / 2, 1 - corrected))
+        parts = np.stack([apart, np.minimum(low, apart) - tolerance, high + tolerance])
+        least = np.where(np.isnan(parts), np.inf, parts).min(axis=(1, 2), initial=np.inf)
+        known_by_all = ~np.isnan(means[:, one]).any(axis=0) & np.isfinite(least).all(axis=0)
+        found[:, one] = np.where(known_by_all, least, np.nan)
+    found[2] = np.maximum(found[2], found[0])
+    return found

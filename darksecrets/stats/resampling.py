@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -101,13 +101,18 @@ def feasible(ends: npt.ArrayLike, lowest: float, highest: float) -> Floats:
 
 def interval_of_known(resampled: Floats) -> Floats:
     """Percentile interval of values, ignoring NaN; NaN where all values are NaN."""
-    missing = np.isnan(resampled)
+    return quantiles_of_known(resampled, (LEVEL / 2, 1 - LEVEL / 2))
+
+
+def quantiles_of_known(values: Floats, shares: Sequence[float]) -> Floats:
+    """[shares, ...] quantiles over the first axis, ignoring NaN; NaN where all values are NaN."""
+    missing = np.isnan(values)
     if not missing.any():
-        return interval(resampled)
-    ends = np.full((2, *resampled.shape[1:]), np.nan)
+        return np.quantile(values, shares, axis=0)
+    found = np.full((len(shares), *values.shape[1:]), np.nan)
     some = ~missing.all(axis=0)
-    ends[:, some] = np.nanquantile(resampled[:, some], (LEVEL / 2, 1 - LEVEL / 2), axis=0)
-    return ends
+    found[:, some] = np.nanquantile(values[:, some], shares, axis=0)
+    return found
 
 
 def widened(ends: Floats, estimate: Floats, units: Integers) -> Floats:

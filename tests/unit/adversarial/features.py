@@ -121,6 +121,9 @@ def _of_levels(models: Mapping[str, Profiled], seed: int, made: Statements) -> N
     """Is any feature, or task, said to get most? Once for each encoder or feature and place."""
     table = levels(models, 200, seed)
     places = ["state", "measure", "layer"]
+    for measure, rows in table.groupby("measure", sort=False):
+        most = rows.groupby(["state", "layer", "task"], dropna=False)["over_rivals_low"].max() > 0
+        made.each(f"attention_levels ({measure}): interval of over_rivals above 0", most)
     for column, rest in (("greatest_of_features", "task"), ("greatest_of_tasks", "feature")):
         most = table.groupby([*places, rest], dropna=False, sort=False)[column].max() > _SURE
         for measure in ATTENTION_MEASURES:

@@ -11,9 +11,7 @@ from darksecrets.claims.estimates import (
     Estimate,
     Spread,
     Threshold,
-    as_probability,
     difference,
-    normal,
     over_seeds,
     spread,
     total,
@@ -136,11 +134,3 @@ def test_a_difference_of_independent_estimates():
     found = difference(estimate(5, 3), estimate(1, 4), independent=True)
     assert (found.value, found.high - found.value) == (4, 5)
     assert difference(estimate(1), Estimate.missing((), "why"), independent=True).unknown == "why"
-
-
-@pytest.mark.parametrize(("p", "answer"), [(0.99, YES), (0.97, OPEN), (0.03, OPEN), (0.01, NO)])
-def test_a_probability_needs_certainty(p, answer):
-    found = normal((), p)
-    assert Threshold(probable=True).answer(found) == answer
-    assert as_probability(found).value == pytest.approx(p)
-    assert math.isfinite(normal((), 1).value)

@@ -31,9 +31,7 @@ def test_questions_are_about_declared_tables_and_columns(name, question):
             values = wanted if isinstance(wanted, tuple) else (wanted,)
             assert not allowed or set(values) <= {*allowed, None}
         ends = [c for c in columns.values() if c.interval_of == question.value]
-        needs = not (
-            question.exact or question.test or (question.threshold and question.threshold.probable)
-        )
+        needs = not (question.exact or question.test)
         assert len(ends) == 2 * needs or not needs, f"{question.value} has no interval"
     elif question.table != registry.SETTINGS:
         assert question.function is not None

@@ -155,10 +155,13 @@ def test_the_greatest_is_found_and_equals_share():
     table = levels({task: {"pretrained": [one]} for task, one in of_tasks.items()}, 300, 0)
     rows = select(table, task="a", measure="from [CLS]")
     assert (rows["greatest_of_features"] > 0.99).tolist() == (rows["feature"] == "[SEP]").tolist()
+    assert ((rows["over_rivals_low"] > 0) == (rows["feature"] == "[SEP]")).all()
     (sep,) = rows.loc[rows["feature"] == "[SEP]", "greatest_of_tasks"]
     assert sep > 0.99
     rows = select(table, task="a", measure="per token", layer=3)
     np.testing.assert_allclose(rows["greatest_of_features"], 1 / 8)
+    np.testing.assert_allclose(rows["over_rivals"], 0, atol=1e-9)
+    assert (rows["over_rivals_low"] * rows["over_rivals_high"] < 0).all(), "ties are open"
     assert (table.groupby(["task", "measure", "layer"])["greatest_of_features"].sum() < 1.001).all()
 
 

@@ -1,5 +1,7 @@
 """Bootstrap over crossed units against loops, and the coverage of its intervals."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.stats import pearsonr, skew, t
@@ -9,6 +11,7 @@ from darksecrets.stats.crossed import (
     drawn_means,
     of_new_examples,
     of_new_models,
+    over_rivals,
     probability_greatest,
 )
 from darksecrets.stats.resampling import interval_of_known
@@ -180,3 +183,28 @@ def test_three_heads_have_no_interval_and_equal_ones_a_sure_one():
     assert np.isnan(drawn_correlations(values, values[:1], 9, rng)).all()
     values = rng.normal(size=(2, 9))
     assert drawn_correlations(values, values[:1], 9, rng)[:, 0] == pytest.approx(1)
+
+
+def test_what_exceeds_its_rivals_does_so_by_every_criterion_and_in_every_pair():
+    """Beside a loop over pairs; a candidate that does not exist is no rival."""
+    rng = np.random.default_rng(4)
+    means = np.array([[0.3, 0.1, np.nan, 0.2], [0.2, 0.1, np.nan, 0.3]])
+    drawn = means[:, None] + 0.1 * rng.normal(size=(2, 400, 4))
+    found = over_rivals(means, drawn, 0.0)
+    for one, others in ((0, (1, 3)), (1, (0, 3)), (3, (0, 1))):
+        pairs = list(itertools.product(range(2), others))
+        apart = [drawn[c, :, one] - drawn[c, :, other] for c, other in pairs]
+        value = min(means[c, one] - means[c, other] for c, other in pairs)
+        low = min(np.quantile(each, 0.025) for each in apart)
+        high = min(np.quantile(each, 1 - 0.025 / 4) for each in apart)
+        np.testing.assert_allclose(found[:, one], (value, low, max(high, value)))
+    assert np.isnan(found[:, 2]).all()
+    assert np.isnan(over_rivals(means[:, :1], drawn[:, :, :1], 0.0)).all(), "no rivals"
+
+
+def test_equal_candidates_are_never_apart():
+    equal = np.full((1, 3), 0.25)
+    value, low, high = over_rivals(equal, np.repeat(equal[:, None], 50, axis=1), 1e-6)
+    assert (value == 0).all()
+    assert (low < 0).all()
+    assert (high > 0).all()
