@@ -14,20 +14,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
 from adversarial import families, maps
 from adversarial.families import Heads, text_of
 from adversarial.maps import Head, Text
-from made_up_syntax import read
+from made_up_coreference import knowing, read_by, right
+from made_up_syntax import guesses, read, relation
 
 from darksecrets.data.builtin.tasks import generate
 from darksecrets.features.annotation import parse
@@ -35,7 +40,8 @@ from darksecrets.features.tokens import Tokens, describe_example
 from darksecrets.framenet.heads import Link
 from darksecrets.framenet.links import Annotation, words_of
 from darksecrets.framenet.sources import from_builtin, from_tsv
-from darksecrets.syntax import coreference
+from darksecrets.syntax import coreference, heads
+from darksecrets.syntax.coreference_statistics import tables
 
 FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
 LEVEL, NOISES, COUNT = 0.05, 20, 500
@@ -73,9 +79,8 @@ def followers(pairs: dict[int, list[tuple[int, int]]]) -> Heads:
     return {f"follows {s:.0%}, {w:.0%}": planted(pairs, s, w) for s, w in POWERS}
 
 
-def pipeline() -> Any:
-    import spacy
-
+def pipeline() -> Language:
+    """The parser of real sentences."""
     return spacy.load(FOLDER / "en_ewt")
 
 
@@ -86,18 +91,21 @@ def links(annotations: list[Annotation]) -> list[tuple[Text, list[Link]]]:
     words = [[a.sentence[slice(*s)] for s in of] for a, of in zip(annotations, spans, strict=True)]
     counts = families.counted(words)
     for one, of, own in zip(annotations, spans, words, strict=True):
-        import spacy.tokens
-
-        doc = nlp(spacy.tokens.Doc(nlp.vocab, own))
-        at = lambda span, of=of: (
-            1 + np.array([i for i, s in enumerate(of) if s[0] < span[1] and s[1] > span[0]])
-        )
+        doc = nlp(Doc(nlp.vocab, own))
         text = text_of(own, [word.tag_ for word in doc], counts)
-        found.append((text, [(at(e.span), at(one.predicate)) for e in one.elements]))
+        predicate = _tokens_in(one.predicate, of)
+        found.append((text, [(_tokens_in(each.span, of), predicate) for each in one.elements]))
     return found
 
 
+def _tokens_in(span: tuple[int, int], words: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+    """Tokens, after [CLS], of the words in a span of characters."""
+    inside = [i for i, (first, last) in enumerate(words) if first < span[1] and last > span[0]]
+    return 1 + np.array(inside)
+
+
 def of_links(every: list[tuple[Text, list[Link]]]) -> Iterator[Row]:
+    """Frame-semantic links: directions in which a head exceeds all controls."""
     pairs = {
         id(text): [
             (int(i), int(j)) for e, p in of for q, k in ((e, p), (p, e)) for i in q for j in k[:1]
@@ -113,12 +121,14 @@ def of_links(every: list[tuple[Text, list[Link]]]) -> Iterator[Row]:
 
 
 def stsb() -> list[tuple[Text, Tokens]]:
+    """Real pairs of sentences."""
     table = pd.read_csv(FOLDER / "glue/STS-B/dev.tsv", sep="\t", quoting=3).iloc[:COUNT]
     columns = {name: table[name].astype(str).tolist() for name in ("sentence1", "sentence2")}
     return [*tokens(parse(range(len(table)), columns, pipeline()))]
 
 
 def builtin_stsb() -> list[tuple[Text, Tokens]]:
+    """Pairs of the built-in corpus."""
     examples = generate("STS-B", {"validation": COUNT}, 1)["validation"]
     return [
         *tokens(
@@ -129,7 +139,7 @@ def builtin_stsb() -> list[tuple[Text, Tokens]]:
     ]
 
 
-def tokens(examples: Any) -> Iterator[tuple[Text, Tokens]]:
+def tokens(examples: Iterable[dict[str, Any]]) -> Iterator[tuple[Text, Tokens]]:
     """Pairs of sentences, a token per word."""
     every = [(one["idx"], [one[f"sentence{n}"]["tokens"] for n in (1, 2)]) for one in examples]
     counts = families.counted([w["text"] for of in both for w in of] for _, both in every)
@@ -143,6 +153,7 @@ def tokens(examples: Any) -> Iterator[tuple[Text, Tokens]]:
 
 
 def of_pairs(every: list[tuple[Text, Tokens]]) -> Iterator[Row]:
+    """Equal words of both sentences."""
     pairs = {id(text): own.equal.tolist() for text, own in every}
     found = families.of_equal_words(every, IGNORANT | followers(pairs), np.random.default_rng(2))
     for one in found.to_dict("records"):
@@ -150,6 +161,7 @@ def of_pairs(every: list[tuple[Text, Tokens]]) -> Iterator[Row]:
 
 
 def of_relations() -> Iterator[Row]:
+    """Syntactic relations, by label."""
     sentences = read(COUNT, 1)
     found = families.of_relations(sentences, IGNORANT, np.random.default_rng(3), 1)
     for kind, own in found.groupby("kind", sort=False):
@@ -159,10 +171,7 @@ def of_relations() -> Iterator[Row]:
 
 
 def of_syntax_power() -> Iterator[Row]:
-    from made_up_syntax import guesses, relation
-
-    from darksecrets.syntax import heads
-
+    """Heads that follow one relation in a share of its arcs: how many labels are found."""
     sentences = read(COUNT, 1)
     labels = [
         label
@@ -183,38 +192,36 @@ def of_syntax_power() -> Iterator[Row]:
 
 
 def of_trees() -> Iterator[Row]:
+    """Trees of a head's maps."""
     found = families.of_trees(read(200, 1), IGNORANT, np.random.default_rng(5), 1)
     for kind, own in found.groupby("kind", sort=False):
         yield row(kind, (own["q_value"] < LEVEL).sum(), len(own), own["q_value"].min())
 
 
 def of_subjects() -> Iterator[Row]:
-    column = os.environ.get("OVER", "over_controls")
-    heads = dict(list(IGNORANT.items()))
-    found = families.of_subjects(read(COUNT, 1), heads, np.random.default_rng(6))
-    column = column if column in found else "over_uniform"
+    """Attention from verbs to their subjects, by number of distractors."""
+    found = families.of_subjects(read(COUNT, 1), IGNORANT, np.random.default_rng(6))
     for one in found.to_dict("records"):
-        yield row(one["kind"], one[f"{column}_low"] > 1e-9, 1, np.nan, f"{one[column]:.3f}")
+        over = f"{one['over_uniform']:.3f}"
+        yield row(one["kind"], one["over_uniform_low"] > 1e-9, 1, np.nan, over)
 
 
 def of_coreference() -> Iterator[Row]:
-    from made_up_coreference import knowing, read_by, right
-
-    from darksecrets.syntax.coreference_statistics import tables
-
+    """Antecedents of mentions, by kind."""
     texts = coreference.builtin(100, 1)
     found = families.of_texts(texts, IGNORANT, np.random.default_rng(7), 1)
     for kind, own in found.groupby("kind", sort=False):
         best = own.loc[own["p_family"].idxmin()]
         names = ", ".join(own["kind_of"][own["p_family"] < LEVEL])
         yield row(kind, (own["p_family"] < LEVEL).sum(), len(own), best["p_family"], names)
-    heads, _ = tables(read_by((knowing, right), texts, np.random.default_rng(8)), 1)
+    table, _ = tables(read_by((knowing, right), texts, np.random.default_rng(8)), 1)
     for number, name in enumerate(("knows a little", "knows all"), start=1):
-        own = heads[heads["head"] == number]
+        own = table[table["head"] == number]
         yield row(name, (own["p_family"] < LEVEL).sum(), len(own), own["p_family"].min())
 
 
 def row(kind: object, passed: object, of: int, p: float, what: str = "") -> Row:
+    """A row of the table: in how many of its tests a head passed."""
     return {"head": kind, "passed": int(passed), "of": of, "least p or q": p, "what": what}
 
 
@@ -239,9 +246,7 @@ def main() -> None:
     found = []
     for name, of in FAMILIES.items():
         if not names or any(name.startswith(one) for one in names):
-            begin = time.process_time()
             found += [{"table": name, **one} for one in of()]
-            print(f"{name}: {time.process_time() - begin:.0f} s", file=sys.stderr, flush=True)
     pd.DataFrame(found).to_csv(sys.stdout)
 
 

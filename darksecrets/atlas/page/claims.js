@@ -1,7 +1,5 @@
 // The head of the page: what was run, whether it is comparable, and which claims hold.
 
-const ANSWERS = { holds: "✓", "does not hold": "✗", undecided: "?", "set-up": "⚙", "not applicable": "–" };
-
 function drawHead() {
   const { run } = CONTENT;
   document.title = `Atlas of heads: ${run.name}`;
