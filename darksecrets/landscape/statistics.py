@@ -146,6 +146,7 @@ def _effects(
     drawn = resampled_means(change.T, resamples, _rng(resampling))
     low, high = widened(interval(drawn), change.mean(axis=1), np.array(change.shape[1]))
     per_set = swaps.reset_index(drop=True).assign(
+        examples=len(result.idx),
         flips=PERCENT * _flips(outputs, task),
         loss_delta=change.mean(axis=1),
         loss_low=low,

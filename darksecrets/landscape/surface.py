@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,6 @@ from darksecrets.landscape import surface_tables as of
 from darksecrets.landscape.tables import SPLITS
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.files import atomic
-from darksecrets.stats import LEVEL
-
-_WIDE = NormalDist().inv_cdf(1 - LEVEL / 2)
 
 
 @dataclass(frozen=True)
@@ -27,13 +23,13 @@ class Grid:
         x: [columns] places on the first axis.
         y: [rows] places on the second axis.
         losses: [splits, rows, columns] mean losses.
-        errors: [splits, rows, columns] their standard errors over examples.
+        ends: [2, splits, rows, columns] ends of their intervals over examples.
     """
 
     x: Floats
     y: Floats
     losses: Floats
-    errors: Floats
+    ends: Floats
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class Points:
         distances: [points, 2] the same in right-angled coordinates, as distances of weights.
         beside: [points] distances from the plane.
         losses: [splits, points] mean losses.
-        errors: [splits, points] their standard errors.
+        ends: [2, splits, points] ends of their intervals.
     """
 
     steps: Integers
@@ -54,7 +50,7 @@ class Points:
     distances: Floats
     beside: Floats
     losses: Floats
-    errors: Floats
+    ends: Floats
 
 
 @dataclass(frozen=True)
@@ -164,7 +160,7 @@ def _nodes(plane: str, grid: Grid) -> pd.DataFrame:
             }
         ),
         grid.losses.ravel(),
-        grid.errors.ravel(),
+        grid.ends.reshape(2, -1),
     )
 
 
@@ -183,9 +179,8 @@ def _points(name: str, points: Points, chosen: range | list[int]) -> pd.DataFram
     for number, axis in enumerate("xy"):
         rows[axis] = points.shares[place, number]
         rows[f"distance_{axis}"] = points.distances[place, number]
-    return _with_interval(rows, points.losses[split, place], points.errors[split, place])
+    return _with_interval(rows, points.losses[split, place], points.ends[:, split, place])
 
 
-def _with_interval(rows: pd.DataFrame, losses: Floats, errors: Floats) -> pd.DataFrame:
-    half = _WIDE * errors
-    return rows.assign(loss=losses, ci_low=losses - half, ci_high=losses + half)
+def _with_interval(rows: pd.DataFrame, losses: Floats, ends: Floats) -> pd.DataFrame:
+    return rows.assign(loss=losses, ci_low=ends[0], ci_high=ends[1])

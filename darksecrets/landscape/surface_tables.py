@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from darksecrets.landscape.tables import SPLITS
 from darksecrets.run import columns
 from darksecrets.run.columns import TASK, names
@@ -49,7 +51,7 @@ LOSS_SURFACES = Table(
             f"initialized before fine-tuning; `{RANDOM}`: times the second direction; `{LINE}`: 0",
         ),
         number("loss", "mean loss of the examples: cross-entropy, or squared error"),
-        *interval("loss"),
+        *interval("loss", bounds=(0, math.inf)),
     ),
     key=("task", "seed", "plane", "split", "row", "column"),
 )
@@ -81,7 +83,7 @@ SURFACE_POINTS = Table(
             "mean loss of the model itself, not of its projection; on `validation`, for the "
             "models that span the plane, that of their stored outputs",
         ),
-        *interval("loss"),
+        *interval("loss", bounds=(0, math.inf)),
     ),
     key=(*names(TASK, _SEED), "point", "step", "split"),
 )

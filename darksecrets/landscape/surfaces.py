@@ -35,6 +35,8 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
 from darksecrets.run.progress import progress
 from darksecrets.run.resuming import resuming, write_arrays
+from darksecrets.stats.crossed import interval_of_mean
+from darksecrets.stats.resampling import feasible
 
 DIRECTIONS = ("direction-1", "direction-2")
 SHARES = {t.PRETRAINED: (1.0, 0.0), t.FINETUNED: (0.0, 0.0), t.FROM_NORMAL: (0.0, 1.0)}
@@ -87,7 +89,7 @@ class Losses:
     fast: bool = False
 
     def at(self, weights: Weights, *, exact: bool = False) -> Floats:
-        """[2, splits] mean losses and their standard errors at a point, in float32 if `exact`."""
+        """[3, splits] mean losses at a point, and their intervals, in float32 if `exact`."""
         self.put(weights)
         return self.of_outputs(self.outputs(exact=exact))
 
@@ -106,7 +108,7 @@ class Losses:
             }
 
     def of_outputs(self, found: Mapping[str, Logits]) -> Floats:
-        """[2, splits] mean losses and their standard errors.
+        """[3, splits] mean losses, and both ends of their intervals over examples.
 
         Raises:
             InputError: A loss is not finite.
@@ -120,8 +122,8 @@ class Losses:
                     "expected a number everywhere on the plane. A model has diverged: train it "
                     "again."
                 )
-            error = of_examples.std(ddof=1) / np.sqrt(len(of_examples))
-            columns.append((of_examples.mean(), error))
+            ends = feasible(interval_of_mean(of_examples), 0, np.inf)
+            columns.append((of_examples.mean(), *ends))
         return np.array(columns).T
 
 
@@ -224,10 +226,10 @@ def _corners(
         rounding[name] = rounding_of(of_splits[VALIDATION], stored, file)
         found.append(losses_at.of_outputs({**of_splits, VALIDATION: stored}))
     shares = np.array([SHARES[name] for name in t.CORNERS])
-    means, errors = np.stack(found, axis=-1)
+    means, *ends = np.stack(found, axis=-1)
     nothing, count = np.zeros(len(t.CORNERS)), len(t.CORNERS)
     points = Points(
-        *(np.full(count, -1), shares, frame.distances(shares), nothing), losses=means, errors=errors
+        *(np.full(count, -1), shares, frame.distances(shares), nothing), means, np.stack(ends)
     )
     return points, rounding
 
@@ -240,16 +242,14 @@ def _path(losses_at: Losses, frame: planes.Frame, steps: Steps) -> Points:
         planes.put_changed(losses_at.vectors, losses_at.model, changes)
         found.append((step, share, beside, losses_at.of_outputs(losses_at.outputs())))
     shares = np.array([share for _, share, _, _ in found]).reshape(-1, 2)
-    means, errors = (
-        np.array([of for *_, of in found]).reshape(-1, 2, len(SPLITS)).transpose(1, 2, 0)
-    )
+    means, *ends = np.array([of for *_, of in found]).reshape(-1, 3, len(SPLITS)).transpose(1, 2, 0)
     return Points(
         np.array([step for step, *_ in found], dtype=np.int64),
         shares,
         frame.distances(shares),
         np.array([beside for _, _, beside, _ in found], dtype=np.float64),
         means,
-        errors,
+        np.stack(ends),
     )
 
 
@@ -271,18 +271,18 @@ def _survey(
                     write_arrays({"losses": np.array(found)}, file)
                 rows.append(read_arrays(file, "losses")["losses"])
                 advance(len(x))
-            means, errors = np.array(rows).transpose(2, 3, 0, 1)
-            grids[plane] = Grid(x, y, means, errors)
+            means, *ends = np.array(rows).transpose(2, 3, 0, 1)
+            grids[plane] = Grid(x, y, means, np.stack(ends))
             checked += _checked_ends(losses_at, plane, grids[plane])
     return grids, np.stack(checked, axis=1)
 
 
 def _at(losses_at: Losses, weights: Weights, corners: Points) -> Floats:
-    """[2, splits] losses at a point, with their standard errors; of a corner, its own."""
+    """[3, splits] losses at a point, with their intervals; of a corner, its own."""
     used = {name: weight for name, weight in weights.items() if weight != 0}
     for place, name in enumerate(t.CORNERS):
         if used == {name: 1.0}:
-            return np.stack([corners.losses[:, place], corners.errors[:, place]])
+            return np.stack([corners.losses[:, place], *corners.ends[..., place]])
     return losses_at.at(weights)
 
 

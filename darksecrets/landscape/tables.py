@@ -75,6 +75,7 @@ _LOSS = (
     number("loss_delta", "what it adds to the mean loss of the validation examples"),
     *interval("loss_delta", "loss"),
 )
+_EXAMPLES = integer("examples", "validation examples that scores and losses are of", low=1)
 _CHANGE = number(
     "weight_change",
     "how far fine-tuning has moved these weights: ‖difference‖ / ‖those that it began with‖",
@@ -86,7 +87,7 @@ RESET_LAYERS = Table(
     "Score and loss with weights of some layers exchanged between a fine-tuned model and what "
     "fine-tuning began with (Hao et al. 2019): the pre-trained encoder, or for "
     f"`{columns.FROM_NORMAL}` the randomly initialized encoder.",
-    (*_OF_MODEL, _DIRECTION, *_WHAT, METRIC, *_EFFECT, _FLIPS, *_LOSS, _CHANGE),
+    (*_OF_MODEL, _DIRECTION, *_WHAT, METRIC, _EXAMPLES, *_EFFECT, _FLIPS, *_LOSS, _CHANGE),
     key=names(*_OF_MODEL, _DIRECTION, *_WHAT, METRIC),
 )
 
@@ -100,6 +101,7 @@ RESET_HEADS = Table(
         columns.LAYER,
         HEAD,
         METRIC,
+        _EXAMPLES,
         *_EFFECT[:-1],
         like(Q_VALUE, "false discovery rate over the heads of the model"),
         _FLIPS,

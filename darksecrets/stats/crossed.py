@@ -100,16 +100,46 @@ def of_new_examples(values: Floats, resamples: int, rng: np.random.Generator) ->
     Returns:
         [resamples, ...] deviations; 0 where the examples are equal.
     """
-    centred = values - values.mean(axis=0)
-    spread = values.std(axis=0)
-    skewness = ratio((centred**3).mean(axis=0), spread**3) / np.sqrt(len(values))
-    error = spread / np.sqrt(max(1, len(values) - 1))
+    error, skewness = _error_and_skewness(values)
     t = ratio(of_new_models(values, resamples, rng), error)
+    return -_like_skewed(t, skewness) * error
+
+
+def interval_of_mean(values: Floats) -> Floats:
+    """Interval of means over examples that may be skewed, in closed form.
+
+    Its ends are the percentiles of `of_new_examples`, which losses need: those of a few dozen
+    examples are outside ± 1.96 standard errors in 9 to 17 %, nearly always above.
+
+    Args:
+        values: [at least 2 examples, ...] numbers of each example.
+
+    Returns:
+        [2, ...] lower and upper ends.
+    """
+    from scipy import stats
+
+    error, skewness = _error_and_skewness(values)
+    greatest = stats.t.ppf(1 - LEVEL / 2, len(values) - 1)
+    ends = [_like_skewed(np.full_like(error, t), skewness) for t in (greatest, -greatest)]
+    return np.asarray(values.mean(axis=0) - np.stack(ends) * error)
+
+
+def _error_and_skewness(values: Floats) -> tuple[Floats, Floats]:
+    """[...] standard errors of means over [examples, ...], and skewness of these means."""
+    centred, spread = values - values.mean(axis=0), np.asarray(values.std(axis=0))
+    third = np.asarray((centred**3).mean(axis=0))
+    skewness = ratio(third, spread**3) / np.sqrt(len(values))
+    return spread / np.sqrt(max(1, len(values) - 1)), skewness
+
+
+def _like_skewed(t: Floats, skewness: Floats) -> Floats:
+    """Student's t, transformed to be distributed as the t of means of this skewness (Hall 1992)."""
     shifted = t - skewness / 6
     curved = np.abs(skewness) > _STRAIGHT
     divisor = np.where(curved, skewness, 1)
-    removed = np.where(curved, 3 * (np.cbrt(1 + divisor * shifted) - 1) / divisor, shifted)
-    return -removed * error
+    removed = 3 * (np.cbrt(1 + divisor * shifted) - 1) / divisor
+    return np.asarray(np.where(curved, removed, shifted))
 
 
 def drawn_correlations(

@@ -13,7 +13,7 @@ from darksecrets.seeds.statistics import Grid
 TASK = TASKS["MRPC"]
 EXAMPLES, EPOCHS = 40, 4
 NO_POINTS = (np.array([], dtype=np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty(0))
-NO_LOSSES = (np.empty((2, 0)), np.empty((2, 0)))
+NO_LOSSES = (np.empty((2, 0)), np.empty((2, 2, 0)))
 
 
 def made_surface(*, path: bool = False, flat: bool = False) -> Surface:
@@ -23,13 +23,14 @@ def made_surface(*, path: bool = False, flat: bool = False) -> Surface:
         across, up = np.meshgrid(x, y)
         bowl = np.full_like(across, 0.7) if flat else 0.1 + across**2 + up**2
         losses = np.stack([bowl, bowl])
-        return Nodes(x, y, losses, 0.01 * losses)
+        return Nodes(x, y, losses, np.stack([0.98 * losses, 1.02 * losses]))
 
     shares = np.array([[1.0, 0], [0, 0], [0, 1]])
     ones = np.ones((2, 3))
-    corners = Points(np.full(3, -1), shares, 2 * shares, np.zeros(3), ones, 0.1 * ones)
+    ends = np.stack([0.8 * ones, 1.2 * ones])
+    corners = Points(np.full(3, -1), shares, 2 * shares, np.zeros(3), ones, ends)
     steps, places = np.array([0, 5, 9]), np.array([[1.0, 0], [0.4, 0.1], [0, 0]])
-    followed = Points(steps, places, 2 * places, np.zeros(3), ones, 0.1 * ones)
+    followed = Points(steps, places, 2 * places, np.zeros(3), ones, ends)
     planes = {
         "models": grid(between(7), between(7)),
         "random": grid(around(7, 1), around(7, 1)),

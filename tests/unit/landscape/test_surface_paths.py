@@ -108,8 +108,8 @@ def below_chance(losses: Losses) -> np.ndarray:
     found = []
     for x in around(SETTINGS.grid, 0.5):
         for y in around(SETTINGS.grid, 0.5):
-            mean, error = losses.at(weights_of("random", x, y))[:, 0]
-            found.append(mean + 1.96 * error < chance)
+            _, _, high = losses.at(weights_of("random", x, y))[:, 0]
+            found.append(high < chance)
     return np.array(found)
 
 
