@@ -37,7 +37,7 @@ def means(flatness: pd.DataFrame) -> pd.DataFrame:
             if state in wide["value"]:
                 both = wide[[("value", state), ("error", state)]].dropna(how="all")
                 values, errors = both.to_numpy(dtype=np.float64).T
-                least = LEAST.get(about["measure"], -np.inf)
+                least = LEAST.get(str(about["measure"]), -np.inf)
                 rows.append({**about, "state": state, **_mean(values, errors, least)})
         if set(STATES) <= set(wide["value"]):
             pairs = wide.loc[wide["value"][list(STATES)].dropna().index]
