@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Floats
-from darksecrets.landscape.tables import DIFFERENCE, FLATNESS_MEANS, STATES
+from darksecrets.landscape.tables import DIFFERENCE, FLATNESS_MEANS, LEAST, STATES
+from darksecrets.stats.resampling import feasible
 from darksecrets.stats.seeds import mean_over_seeds
 
 LEARNED = 0.9
@@ -36,7 +37,8 @@ def means(flatness: pd.DataFrame) -> pd.DataFrame:
             if state in wide["value"]:
                 both = wide[[("value", state), ("error", state)]].dropna(how="all")
                 values, errors = both.to_numpy(dtype=np.float64).T
-                rows.append({**about, "state": state, **_mean(values, errors)})
+                least = LEAST.get(str(about["measure"]), -np.inf)
+                rows.append({**about, "state": state, **_mean(values, errors, least)})
         if set(STATES) <= set(wide["value"]):
             pairs = wide.loc[wide["value"][list(STATES)].dropna().index]
             values = pairs["value"][list(STATES)].to_numpy(dtype=np.float64)
@@ -46,14 +48,17 @@ def means(flatness: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)[list(FLATNESS_MEANS.names)]
 
 
-def _mean(values: Floats, errors: Floats) -> dict[str, float]:
-    """The mean over [seeds], given [seeds] standard errors; NaN where there is none."""
+def _mean(values: Floats, errors: Floats, least: float = -np.inf) -> dict[str, float]:
+    """The mean over [seeds], given [seeds] standard errors; NaN where there is none.
+
+    Ends below the least possible value are there.
+    """
     known = np.nan_to_num(errors)
     found = mean_over_seeds(values, float((known**2).sum()) / len(values) ** 2)
     unknown = len(values) == 1 and bool(np.isnan(errors).all())
-    low, high = (np.nan, np.nan) if unknown else (float(found.low), float(found.high))
-    ends = {"ci_low": low, "ci_high": high}
-    return {"seeds": len(values), "value": float(found.mean), **ends}
+    ends = feasible(np.full(2, np.nan) if unknown else [found.low, found.high], least, np.inf)
+    interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
+    return {"seeds": len(values), "value": float(found.mean), **interval}
 
 
 def learned(flatness: pd.DataFrame) -> pd.Series[bool]:

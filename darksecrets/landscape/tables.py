@@ -240,6 +240,9 @@ SWAPS = Table(
 
 SCALES = PLAIN, FILTER = ("plain", "filter")
 MEASURES = SHARPNESS, RISE, TRACE, TOP = ("sharpness", "rise", "trace", "top_eigenvalue")
+LEAST = {SHARPNESS: 0.0}
+"""Least possible values: the greatest loss nearby is at least that of the model. The others may be
+negative: away from a minimum the loss can fall in most directions, and with it its mean."""
 
 _SPLIT = text("split", "the examples are from this split", values=SPLITS)
 _SCALE = text(

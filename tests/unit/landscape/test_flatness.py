@@ -171,6 +171,20 @@ def test_one_seed_has_an_interval_where_the_number_has_an_error():
     assert row["ci_high"] == pytest.approx(row["value"] * (1 + 0.05 * 1.959964), rel=1e-6)
 
 
+def test_no_interval_of_a_sharpness_has_negative_ends():
+    """Values of 1 and 5 have a Student's interval from -22 to 28; a difference may be negative."""
+    table = made_flatness(2)
+    table["value"] = np.where(table["seed"] == 0, 1.0, 5.0)
+    found = means(table).set_index(["task", "state", "measure"]).sort_index()
+    half = stats.t.isf(0.025, 1) * 2
+    assert found.loc["RTE", "finetuned", "sharpness"]["ci_low"] == 0
+    assert found.loc["RTE", "finetuned", "trace"]["ci_low"] < 0
+    assert found.loc["RTE", "finetuned", "sharpness"]["ci_high"] == pytest.approx(3 + half)
+    table.loc[table["state"] == t.STATES[1], "value"] *= table["seed"] + 1
+    found = means(table).set_index(["task", "state", "measure"]).sort_index()
+    assert found.loc["RTE", "difference", "sharpness"]["ci_low"] < 0
+
+
 def test_states_that_have_not_learned_are_told_by_their_loss():
     table = made_flatness(3)
     table.loc[(table["task"] == "RTE") & (table["state"] == t.STATES[1]), "loss"] = 0.68
