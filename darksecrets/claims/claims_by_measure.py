@@ -19,6 +19,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     Answer.YES: ("✓", kit.PALE_BLUE),
     Answer.NO: ("✗", kit.PALE_ORANGE),
     Answer.OPEN: ("?", kit.PALE_GREY),
+    Answer.SET_UP: ("–", "white"),
     Answer.NOT_APPLICABLE: ("–", "white"),
 }
 """Sign and colour of every answer."""
@@ -51,7 +52,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.tick_params(axis="y", pad=_TEXT * 72, length=0)
 
     panel = kit.Panel(answer, "claims", x=None, height=_ROW * len(claims), fixed=True)
-    legend: dict[str, Any] = {f"{sign} {name}": colour for name, (sign, colour) in LOOKS.items()}
+    legend: dict[str, Any] = {
+        f"{sign} {name}": colour
+        for name, (sign, colour) in LOOKS.items()
+        if (table["here"] == name).any()
+    }
     headline = "Whether claims hold by each measure of attention (bold: contradicted)"
     return kit.page(sources, headline, kit.Grid([""], panel), legend=legend, width=kit.PAGE)
 

@@ -77,7 +77,7 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
     recorded = yaml.safe_load((tmp_path / "results" / "own" / "config.yaml").read_text())
     assert recorded == resolve(yaml.safe_load(own.read_text()))
     assert recorded["samples"]["size"] == 1000
-    assert recorded["fine_tuning"]["learning_rate"] == 2e-5
+    assert recorded["fine_tuning"]["learning_rate"] == 3e-4, "the default of the built-in model"
 
 
 def test_a_sweep_over_some_tasks_draws_and_compares_only_these(smoke_config, tmp_path):
