@@ -99,7 +99,10 @@ PAPERS_BY_MEASURE = measures_of_claims.concerned(
 # Besides those that the rule makes itself.
 TABLES_BY_MEASURE = [
     str(RESULTS / "tables" / contracts.TABLES[name].file)
-    for name in (*filter(is_made, registry.tables(PAPERS_BY_MEASURE)), "framenet_heads_by_measure")
+    for name in (
+        *filter(is_made, registry.tables(PAPERS_BY_MEASURE)),
+        *("framenet_heads_by_measure", "learned"),
+    )
 ]
 
 

@@ -27,7 +27,8 @@ _OFFSET = "one fixed offset (-3 to +3)"
 def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
     """Heads that know nothing, and the kind of each."""
     kinds = [_OFFSET if name.startswith("offset") else name for name in maps.SIMPLE]
-    kinds += [_MIXTURES] * len(maps.MIXED) + [f"product: {name}" for name in maps.PRODUCTS]
+    kinds += [*maps.SOFT, *[_MIXTURES] * len(maps.MIXED)]
+    kinds += [f"product: {name}" for name in maps.PRODUCTS]
     several = [*[maps.noise] * noises, *[maps.dirichlet] * noises]
     kinds += [*[_NOISE] * noises, *[_DIRICHLET] * noises]
     return [*maps.ADVERSARIES.values(), *several], kinds
@@ -78,11 +79,24 @@ def related(size: Size, folder: Path) -> Iterator[Trial]:
             p.append(found["p_value"].to_numpy() < LEVEL)
             q.append(found["q_value"].to_numpy() < LEVEL)
             r.append(found)
-        yield from by_kind(f"{table}: p_value < 0.05", NULL, kinds, p, LEVEL)
-        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", q, LEVEL)
+        limit = np.array([kind.startswith(_LIMITS[table]) for kind in kinds])
+        for truth, of in ((NULL, ~limit), (LIMIT, limit)):
+            of_kind = [kind for kind, own in zip(kinds, of, strict=True) if own]
+            passed = [one[of] for one in p]
+            yield from by_kind(f"{table}: p_value < 0.05", truth, of_kind, passed, LEVEL)
+        others = [one[~limit] for one in q]
+        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", others, LEVEL)
         if table == "token_pairs":
             yield _diagonal(r, kinds)
         yield from _related_power(table, size, folder, rng)
+
+
+_LIMITS = {
+    "token_pairs": ("nearest noun before, over", "farthest noun before, over"),
+    "equal_words": ("words of the same", "nearest word of the same"),
+}
+"""Heads that pass, as is known: beginnings of their names. No control is of the class of words
+together with the place, or of the length and frequency of words."""
 
 
 def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:

@@ -49,7 +49,7 @@ BORDERS: dict[str, Frames] = {
         )
     },
     "1": made("survival", "unbiased_gain", tasks(0.0), **BEST),
-    "10": kovaleva.three_patterns(0.25, 0.5 / 3),
+    "10": kovaleva.three_patterns(0.25, 0.33 / 3),
     "21": made(
         *("mean_differences", "difference", {(): 38.9}),
         each=(),
@@ -58,9 +58,11 @@ BORDERS: dict[str, Frames] = {
     ),
     "29": _zero("attention_trends", "correlation", "feature", ["[CLS]", "[SEP]"], **TUNED),
     "33": _zero("attention_origins", "difference", "feature", ["[CLS]", "[SEP]"]),
-    "34": _zero(
-        *("token_pair_correlations", "weight", "relation"),
-        ["verb to subject", "noun to pronoun"],
+    "34": made(
+        *("token_pair_correlations", "weight"),
+        crossed(TASKS, ["verb to subject", "noun to pronoun"], value=0.5),
+        each=("task", "relation"),
+        half=0.1,
         **TUNED,
     ),
     "41": made("survival", "unbiased_gain", tasks(0.0), **TUNED, kind="layer"),
@@ -81,6 +83,12 @@ _ALL: dict[str, Frames] = {
 }
 """Claims about every task, all of which are at the border."""
 
+_COLUMNS = {
+    "attention_changes": "over_control",
+    "joint_ablation": "delta",
+    "largest_sets": "largest",
+}
+"""Columns of tables that claims read through a function."""
 _MOST = {"35": "[SEP]", "36": "punctuation"}
 """Claims that a feature gets most attention, and the feature."""
 _FEATURES, _LEAD = 9, 0.06
@@ -243,7 +251,7 @@ def _noisy(frames: Frames, claim: registry.Claim, rng: np.random.Generator) -> F
     """The tables, with errors of examples, which all seeds share, and of seeds."""
     question = claim.questions[0]
     name = question.table if question.table in TABLES else question.tables[0]
-    column = question.value if question.table in TABLES else "largest"
+    column = question.value if question.table in TABLES else _COLUMNS[name]
     frame = frames[name].copy()
     ends = [each.name for each in TABLES[name].columns if each.interval_of == column]
     half = (frame[ends[1]] - frame[ends[0]]) / 2
