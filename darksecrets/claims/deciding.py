@@ -12,8 +12,15 @@ import pandas as pd
 
 from darksecrets.claims.answers import FINDINGS, Answer, every, some
 from darksecrets.claims.estimates import Estimate, Threshold, difference
-from darksecrets.claims.gathering import ABSENT, gather, why_empty
-from darksecrets.claims.needed import joined, seeds_in_words
+from darksecrets.claims.gathering import ABSENT, NUMBERS, gather, why_empty
+from darksecrets.claims.needed import (
+    NOTHING,
+    OF_TEST,
+    examples_in_words,
+    joined,
+    lacks_in_words,
+    seeds_in_words,
+)
 from darksecrets.claims.registry import Claim, Extreme, Paper, Question
 from darksecrets.claims.sources import Run, Tables, UnansweredError
 from darksecrets.claims.tables import NOT_COMPARABLE, UNDECIDED
@@ -32,7 +39,7 @@ class Finding:
         reason: Why, in words.
         decisive: The estimate that decides, or would; None if there is none.
         compared: All estimates that were compared.
-        needs: How many seeds would decide it, in words; empty if it is decided, or not known.
+        needs: What would decide it, in words; empty if it is decided.
     """
 
     answer: Answer
@@ -70,7 +77,7 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
         why = f"names heads of an encoder of {theirs}; this run's has {ours}"
         return Finding(Answer.NOT_APPLICABLE, why)
     if not claim.questions:
-        return Finding(Answer.OPEN, claim.unanswered)
+        return Finding(Answer.OPEN, claim.unanswered, needs=NOTHING)
     found = [answer(question, question.tasks or tasks, tables, run) for question in claim.questions]
     overall = every(finding.answer for finding in found)
     deciding = [finding for finding in found if finding.answer == overall]
@@ -79,7 +86,9 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
     ]
     shown = [finding for finding in numbers if finding.answer == overall] or numbers or found
     reason = "; ".join(dict.fromkeys(finding.reason for finding in deciding))
+    needs = joined(each.needs for each in deciding) if all(each.needs for each in deciding) else ""
     if claim.set_up:
+        needs = ""
         said, overall = _SET_UP[overall], Answer.SET_UP
         reason = ": ".join(filter(None, (said, reason)))
     return Finding(
@@ -87,7 +96,7 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
         reason,
         shown[0].decisive,
         tuple(estimate for finding in found for estimate in finding.compared),
-        joined(each.needs for each in deciding) if all(each.needs for each in deciding) else "",
+        needs,
     )
 
 
@@ -106,9 +115,9 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
     try:
         estimates = gather(question, tasks, tables, run)
     except UnansweredError as why:
-        return Finding(Answer.OPEN, str(why))
+        return Finding(Answer.OPEN, str(why), needs="would need that table")
     if not estimates:
-        return Finding(Answer.OPEN, why_empty(question))
+        return Finding(Answer.OPEN, why_empty(question), needs=f"would need {NUMBERS}")
     if question.extreme:
         finding = _of_extreme(question, question.extreme, estimates)
     else:
@@ -117,7 +126,7 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
     if question.test:
         finding = _as_test(finding, str(question.value), question.threshold)
     if question.undecidable:
-        return replace(finding, answer=Answer.OPEN, reason=question.undecidable, needs="")
+        return replace(finding, answer=Answer.OPEN, reason=question.undecidable, needs=NOTHING)
     return finding
 
 
@@ -129,7 +138,8 @@ def _as_test(finding: Finding, name: str, threshold: Threshold | None) -> Findin
         replace(each, name=(*each.name, name), low=math.nan, high=math.nan)
         for each in finding.compared
     )
-    return replace(finding, reason=f"{name} {reason}", compared=named, needs="")
+    needs = "" if finding.answer != Answer.OPEN else lacks_in_words(finding.compared) or OF_TEST
+    return replace(finding, reason=f"{name} {reason}", compared=named, needs=needs)
 
 
 def _of_threshold(
@@ -152,7 +162,9 @@ def _of_threshold(
     finding = _summed_up(threshold, judged, estimates, some if quantifier == "some" else every)
     if finding.answer != Answer.OPEN:
         return finding
-    return replace(finding, needs=seeds_in_words(threshold, judged, quantifier, things))
+    asked = threshold, judged, quantifier, things
+    needs = lacks_in_words(estimates) or seeds_in_words(*asked) or examples_in_words(*asked)
+    return replace(finding, needs=needs)
 
 
 def _one_of(threshold: Threshold, estimate: Estimate, known: int, corrected: Answer) -> Answer:

@@ -36,6 +36,7 @@ class Estimate:
         of_examples: Variance that comes from the examples, which more seeds do not reduce.
         allowed: How far the interval reaches below and above what seeds and examples account for,
             see `darksecrets.claims.failures`.
+        lacks: What a run would need for a number that decides, in words; empty if it is known.
     """
 
     name: tuple[str, ...]
@@ -48,11 +49,12 @@ class Estimate:
     between: float = math.nan
     of_examples: float = math.nan
     allowed: tuple[float, float] = (0.0, 0.0)
+    lacks: str = ""
 
     @classmethod
-    def missing(cls, name: tuple[str, ...], why: str) -> Estimate:
+    def missing(cls, name: tuple[str, ...], why: str, lacks: str = "") -> Estimate:
         """An estimate that no table gives."""
-        return cls(name, math.nan, math.nan, math.nan, unknown=why)
+        return cls(name, math.nan, math.nan, math.nan, unknown=why, lacks=lacks)
 
     @property
     def is_known(self) -> bool:

@@ -15,6 +15,8 @@ from darksecrets.claims.failures import ABOVE, BELOW
 from darksecrets.claims.registry import Question
 from darksecrets.claims.sources import Run, Tables, rows
 
+NUMBERS = "the numbers that are missing"
+"""What is needed where a table lacks rows or values."""
 ABSENT = "not in this run"
 """Why there is no estimate of a task that the run leaves out."""
 
@@ -112,13 +114,13 @@ def _by_seed(
     Models that have not learned their task decide nothing: of it, or of all tasks together.
     """
     if "task" in question.each and name and name[0] not in run.tasks:
-        return [Estimate.missing(name, ABSENT)]
+        return [Estimate.missing(name, ABSENT, f"the task {name[0]}")]
     of_task = name[:1] if "task" in question.each else tuple(unlearned)
     if lacking := [task for task in of_task if task in unlearned]:
         said = "; ".join(f"{task} is not learned ({unlearned[task]})" for task in lacking)
-        return [Estimate.missing(name, said)]
+        return [Estimate.missing(name, said, f"models that learn {', '.join(lacking)}")]
     if group.empty:
-        return [Estimate.missing(name, why_empty(question))]
+        return [Estimate.missing(name, why_empty(question), NUMBERS)]
     if "seed" in group and group["seed"].notna().any():
         seeds = [seed for _, seed in group.groupby("seed")]
         return [replace(_one(question, name, seed), seeds=1) for seed in seeds]
@@ -151,16 +153,21 @@ def _of_row(question: Question, name: Name, row: Mapping[Any, Any]) -> Estimate:
 def _estimate(question: Question, parts: Sequence[Estimate], pooled: Spread, run: Run) -> Estimate:
     """The mean over seeds, and why it cannot decide: no value, no interval, too few seeds."""
     estimate = over_seeds(parts, pooled) if len(parts) > 1 else parts[0]
-    if estimate.unknown or estimate.seeds is None:
-        return replace(estimate, unknown=estimate.unknown or _what_is_missing(question, estimate))
-    seeds, file = estimate.seeds, _file(question)
+    if estimate.unknown:
+        return estimate
+    if why := _what_is_missing(question, estimate):
+        return replace(estimate, unknown=why, lacks=NUMBERS)
+    if (seeds := estimate.seeds) is None:
+        return estimate
     configured = run.seeds_of(estimate.name[0] if "task" in question.each else None)
     if seeds < configured:
-        said = f"{file} has {_seeds(seeds)} of {configured}"
-        return replace(estimate, unknown=said)
+        said = f"{_file(question)} has {_seeds(seeds)} of {configured}"
+        return replace(estimate, unknown=said, lacks=f"all {configured} seeds")
     if seeds < question.seeds:
-        return replace(estimate, unknown=_seeds(seeds))
-    return replace(estimate, unknown=_what_is_missing(question, estimate))
+        return replace(
+            estimate, unknown=_seeds(seeds), lacks=f"at least {_seeds(question.seeds)} of each task"
+        )
+    return estimate
 
 
 def _what_is_missing(question: Question, estimate: Estimate) -> str:

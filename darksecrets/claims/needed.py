@@ -1,4 +1,4 @@
-"""How many fine-tuning seeds would decide what is undecided."""
+"""What would decide what is undecided: seeds, examples, or what the run lacks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from dataclasses import replace
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.estimates import Estimate, Threshold
 from darksecrets.stats import LEVEL
-from darksecrets.stats.power import Distance, seeds_needed
+from darksecrets.stats.power import MOST, POWER, Distance, seeds_needed
 
 TOO_MANY = "more seeds alone would hardly decide it"
 """What is said if no number of seeds that is counted would."""
+NOTHING = "nothing in a run can decide it"
+"""What is said of claims that no number decides."""
+OF_TEST = "would need more examples, seeds or heads: a p-value does not say how many"
+"""What is said of claims that a p-value leaves open."""
 
 Judged = Sequence[tuple[Estimate, Answer]]
 
@@ -54,6 +58,45 @@ def seeds_in_words(
         condition = "if the difference found is the true one and none fails"
         return f"would need about {count} seeds, {condition}"
     return f"would need at least {count} seeds, and more examples if these limit it; none may fail"
+
+
+def examples_in_words(
+    threshold: Threshold, judged: Judged, quantifier: str, comparisons: int = 1
+) -> str:
+    """How many times as many examples would decide a statement about known numbers, in words.
+
+    As `seeds_in_words`, for numbers that do not depend on seeds: intervals shrink as 1 / √n.
+    """
+    from scipy.stats import norm
+
+    undecided = [one for one, answer in judged if answer == Answer.OPEN]
+    if not undecided or not all(one.is_known for one, _ in judged):
+        return ""
+    alone = Answer.YES if quantifier == "some" else Answer.NO
+    single = [one for one in undecided if _of_value(threshold, one) == alone]
+    level = LEVEL / max(comparisons, len(judged) if single else 1)
+    usual, reach = norm.isf(LEVEL / 2), norm.isf(level / 2)
+
+    def times(estimate: Estimate, fails: float) -> float:
+        half = max(estimate.high - estimate.value, estimate.value - estimate.low)
+        distance = min(_distances(threshold, estimate))
+        ratio = half / usual * (reach + norm.isf(fails)) / distance if distance else math.inf
+        return max(1.0, float(ratio**2))
+
+    together = [[one] for one in single] or [undecided]
+    count = min(max(times(one, (1 - POWER) / len(ones)) for one in ones) for ones in together)
+    if count > MOST:
+        return "more examples alone would hardly decide it"
+    return (
+        f"would need about {math.ceil(10 * count) / 10:g} times as many examples, or whatever else "
+        "the interval is over, if the difference found is the true one"
+    )
+
+
+def lacks_in_words(estimates: Iterable[Estimate]) -> str:
+    """What a run would need so that numbers can decide; empty if all are known."""
+    parts = dict.fromkeys(filter(None, (each.lacks for each in estimates)))
+    return f"would need {', '.join(parts)}" if parts else ""
 
 
 def joined(parts: Iterable[str]) -> str:

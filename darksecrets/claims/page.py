@@ -23,9 +23,10 @@ _NOTES = (
     "undecided if some are not in the run, unless one that is refutes it.",
     "**Verdict** is about the paper. A run with another model or other data has none: *not "
     "comparable*.",
-    "**Seeds.** An undecided claim says how many fine-tuning seeds it would need: so that they "
-    "decide with a probability of 80%, if the true differences are those found. It is a plan, not "
-    "evidence: a few seeds say little of their spread.",
+    "**What would decide.** An undecided claim says which tasks it needs, or how many seeds or "
+    "examples: so that they decide with a probability of 80%, if the true differences are those "
+    "found and no fine-tuning fails. It is a plan, not evidence: a few seeds say little of their "
+    "spread.",
     "**Set-up** claims are about the experiment: the configuration or shipped files decide them. "
     "Claims that name heads of the paper's encoder are *not applicable* to one of another size.",
     "Each claim is decided at the 95% level by itself: if none of {claims} claims held, up to "

@@ -52,9 +52,9 @@ CLAIMS = Table(
         text("reason", "why, in words"),
         text(
             "needs",
-            "how many fine-tuning seeds would decide it with a probability of 80%, if the true "
-            "differences are those found and none fails; empty if it is decided, or seeds do not "
-            "decide it, or with one seed",
+            "what would decide it: tasks, seeds, examples; numbers of these with a probability "
+            "of 80%, if the true differences are those found and no fine-tuning fails; empty if "
+            "it is decided",
             optional=True,
         ),
         text("estimates", "all numbers compared, with intervals", optional=True),

@@ -6,12 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from claim_cases import CASES
+from claim_cases.kovaleva import BEST, UNDECIDABLE
+from claim_tables import METRICS, RUN, TASKS, decide, made
 from scipy.stats import binom
 
 from darksecrets.claims import deciding
 from darksecrets.claims.answers import Answer
 from darksecrets.claims.estimates import Estimate, Threshold, difference, over_seeds, spread, total
-from darksecrets.claims.needed import TOO_MANY, seeds_in_words
+from darksecrets.claims.needed import (
+    NOTHING,
+    OF_TEST,
+    TOO_MANY,
+    examples_in_words,
+    seeds_in_words,
+)
 from darksecrets.claims.registry import Claim, Quantifier, Question
 from darksecrets.claims.sources import Run, Tables
 from darksecrets.contracts import TABLES
@@ -235,3 +244,47 @@ def test_seeds_are_not_asked_for_where_examples_are_too_few():
     assert np.mean(decided) < 0.72
     enough = claims_of([distance], exactly([distance]), error / 2)
     assert number_said(enough) is not None
+
+
+@pytest.mark.parametrize(("error", "level"), [(1.0, 1), (1.5, 1), (1.0, 3)])
+def test_so_many_times_the_examples_decide_in_four_of_five_runs(error, level):
+    """2,000 draws of a difference of 1, with as many times the examples: within 3 points of 80%."""
+    found = Estimate(("RTE",), 1.0, 1 - HALF * error, 1 + HALF * error)
+    words = examples_in_words(ABOVE, [(found, Answer.OPEN)], "every", level)
+    times = float(words.removeprefix("would need about ").split()[0])
+    rng, smaller = np.random.default_rng(0), error / math.sqrt(times)
+    decided = 0
+    for value in rng.normal(1, smaller, 2000):
+        drawn = Estimate(("RTE",), value, value - HALF * smaller, value + HALF * smaller)
+        decided += ABOVE.answer(drawn.for_one_of(level)) == Answer.YES
+    assert 0.77 < decided / 2000 < 0.84
+
+
+def test_examples_for_all_of_several_or_for_the_first_that_refutes():
+    def of(value: float) -> tuple[Estimate, Answer]:
+        return Estimate(("RTE",), value, value - 2, value + 2), Answer.OPEN
+
+    def times(*judged: tuple[Estimate, Answer]) -> float:
+        words = examples_in_words(ABOVE, judged, "every")
+        return float(words.removeprefix("would need about ").split()[0])
+
+    assert times(of(1), of(1)) > times(of(1)), "all together"
+    assert times(of(1), of(-1)) == times(of(-1), of(1)), "one that refutes is enough"
+    assert times(of(0.5), of(-1)) < times(of(0.5), of(0.5))
+    assert "hardly" in examples_in_words(ABOVE, [of(1e-3)], "every")
+    assert "hardly" in examples_in_words(ABOVE, [of(0)], "every")
+
+
+def test_what_a_run_lacks_is_named():
+    frames = made("survival", "unbiased_gain", dict.fromkeys(TASKS[:-2], 2.0), **BEST)
+    run = replace(RUN, tasks={task: METRICS[task] for task in TASKS[:-1]})
+    found = decide("37", frames, run)
+    missing = f"the numbers that are missing, the task {TASKS[-1]}"
+    assert (found.answer, found.needs) == (Answer.OPEN, f"would need {missing}")
+    alone = replace(RUN, seeds={task: [1] for task in TASKS})
+    (table,) = CASES["37"][Answer.YES].values()
+    found = decide("37", {"survival": table[table["seed"] == 1]}, alone)
+    assert found.needs == "would need at least 2 seeds of each task"
+    assert decide("25", {}).needs == NOTHING
+    assert decide("4", UNDECIDABLE["4"][Answer.OPEN]).needs == NOTHING
+    assert decide("11", CASES["11"][Answer.OPEN]).needs == OF_TEST
