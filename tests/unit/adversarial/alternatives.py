@@ -9,7 +9,7 @@ import torch
 
 from adversarial import frames, maps, pairs
 from adversarial.maps import Head, Text
-from adversarial.trials import LEVEL, NULL, POWER, Size, Trial, by_kind, once
+from adversarial.trials import LEVEL, LIMIT, NULL, POWER, Size, Trial, by_kind, once
 from darksecrets.attention_measures.maps import OF
 from darksecrets.features.labels import RELATIONS
 from darksecrets.features.measures import measure
@@ -70,7 +70,11 @@ def of_pairs(size: Size, folder: Path) -> Iterator[Trial]:
             p.append((table["p_value"] < LEVEL).to_numpy())
             q.append((table["q_value"] < LEVEL).to_numpy())
         said = f"token_pairs_by_measure: {{}} < 0.05 ({name})"
-        yield from by_kind(said.format("p_value"), NULL, kinds, [one[:-1] for one in p], LEVEL)
+        limit = np.array([kind.endswith(" noun before") for kind in kinds])
+        for truth, of in ((NULL, ~limit), (LIMIT, limit)):
+            of_kind = [kind for kind, own in zip(kinds, of, strict=True) if own]
+            own_p = [one[:-1][of] for one in p]
+            yield from by_kind(said.format("p_value"), truth, of_kind, own_p, LEVEL)
         passed = [one[:-1].any() and not one[-1] for one in q]
         yield once(said.format("q_value"), "all of these heads", passed, LEVEL)
         planted = ["50% of the weight follows pairs"]
