@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from darksecrets.features.tables import BROAD_FOR_LENGTH, SAME_LAYER
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats import LEVEL
 from darksecrets.stats.independent import ESTIMATE, means_of_independent, minus, named
+from darksecrets.stats.seeds import critical_value
 
 _MODEL = ["state", "seed"]
 
@@ -100,7 +100,7 @@ def greatest_change(changes: pd.DataFrame) -> pd.DataFrame:
     rows = named(changes[changes["layer"].notna()], "over_control")
     key = ["task", "feature"]
     several = rows.groupby(key, sort=False)["value"].transform("size")
-    widened = norm.isf(LEVEL / 2 / several) / norm.isf(LEVEL / 2)
+    widened = several.map(lambda layers: critical_value(LEVEL / layers)) / critical_value(LEVEL)
     for end in ("low", "high"):
         rows[end] = rows["value"] + widened * (rows[end] - rows["value"])
     found = rows.groupby(key, sort=False)[[*ESTIMATE, "seeds"]].max()

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-_STATES = {
+PAPER_STATES = {
     "pretrained": "pretrained",
     "finetuned-from-normal": "finetuned_from_normal",
     "finetuned": "finetuned",
 }
-"""States of the model, and their columns."""
+"""States of the model that the table has, and their columns."""
 _METRICS = {"F1/Acc": ["f1", "accuracy"], "Acc": ["accuracy"]}
 """Metrics of the table; for STS-B, "Acc" is Pearson's correlation."""
 
@@ -27,7 +27,7 @@ def read_paper(path: Path) -> pd.DataFrame:
     for row in pd.read_csv(path, dtype=str).to_dict("records"):
         task = "MNLI" if row["task"] == "MNLI-m" else row["task"]
         metrics = _METRICS[row["metric"]] if task != "STS-B" else ["pearson"]
-        for state, column in _STATES.items():
+        for state, column in PAPER_STATES.items():
             scores = map(float, row[column].split("/"))
             for metric, score in zip(metrics, scores, strict=True):
                 rows.append((task, state, metric, score, row["size"]))

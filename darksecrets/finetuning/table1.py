@@ -15,7 +15,7 @@ import pandas as pd
 from darksecrets.data.metrics import METRICS
 from darksecrets.finetuning import tables
 from darksecrets.finetuning.comparison import gain_metric
-from darksecrets.finetuning.published import read_paper
+from darksecrets.finetuning.published import PAPER_STATES, read_paper
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
 from darksecrets.run.learned import unlearned
@@ -29,7 +29,6 @@ STATES = {
     "finetuned": "finetuned",
 }
 """The states, in the order of the paper's table, with short names for the headings."""
-PAPER_STATES = [state for state in STATES if state != "frozen"]
 CONSTANT, UNLEARNED = "†", "‡"
 """Marks of models that predict the same for every example, and that have not learned their task."""
 
@@ -83,8 +82,9 @@ class _Markup:
     interval: str
     """Template of a number and half of its interval."""
     constant: str
-    unlearned: str
     """Mark of models that predict the same for every example."""
+    unlearned: str
+    """Mark of models that have not learned their task."""
     absent: str
     minus: str
 
