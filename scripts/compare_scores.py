@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     """Write all scores, their means, their differences on every task, and those over the tasks."""
     from darksecrets.data.tasks import Task
     from darksecrets.finetuning import tables
-    from darksecrets.finetuning.comparison import Resampling, compare, learned, read
+    from darksecrets.finetuning.comparison import Resampling, compare, read
 
     entries, seeds = job.params.tasks, job.params.seeds
 
@@ -37,8 +37,8 @@ def main(job: Job) -> None:
         )
     ]
     resampling = Resampling(job.params.resamples, job.params.seed)
-    means, differences, averaged = compare(outcomes, resampling)
-    tables.LEARNED.write(learned(outcomes, resampling), job.output.learned)
+    means, differences, averaged, learned = compare(outcomes, resampling)
     tables.SCORE_MEANS.write(means, job.output.means)
     tables.SCORE_DIFFERENCES.write(differences, job.output.differences)
     tables.MEAN_DIFFERENCES.write(averaged, job.output.mean_differences)
+    tables.LEARNED.write(learned, job.output.learned)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -72,12 +72,15 @@ class Outcomes:
 
     def of(self, seeds: Collection[int]) -> Outcomes:
         """The outcomes of some of the seeds."""
+        chosen = [seed for seed in self.seeds if seed in seeds]
+        return replace(self, predictions=self.rows_of(chosen, self.predictions), seeds=chosen)
+
+    def rows_of(self, seeds: Collection[int], rows: Mapping[str, Values]) -> dict[str, Values]:
+        """Rows of some of the seeds, by state; those of baselines have no seed."""
         kept = [place for place, seed in enumerate(self.seeds) if seed in seeds]
-        predictions = {
-            name: rows if name in tables.BASELINE_NAMES else rows[kept]
-            for name, rows in self.predictions.items()
+        return {
+            name: own if name in tables.BASELINE_NAMES else own[kept] for name, own in rows.items()
         }
-        return replace(self, predictions=predictions, seeds=[self.seeds[place] for place in kept])
 
 
 def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
@@ -134,8 +137,8 @@ def gain_metric(metrics: Sequence[str]) -> str:
 
 def compare(
     all_outcomes: Sequence[Outcomes], resampling: Resampling
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Mean scores, their differences on every task, and the means of these over the tasks.
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Mean scores, their differences on every task and over the tasks, and what is learned.
 
     Means over the tasks are of the seeds that all tasks have.
 
@@ -148,7 +151,8 @@ def compare(
         resampling: How scores are resampled.
 
     Returns:
-        Rows of `tables.SCORE_MEANS`, `tables.SCORE_DIFFERENCES` and `tables.MEAN_DIFFERENCES`.
+        Rows of `tables.SCORE_MEANS`, `tables.SCORE_DIFFERENCES`, `tables.MEAN_DIFFERENCES`, and of
+        `tables.LEARNED` for tasks with both baselines.
     """
     scores = [
         _Scores(outcomes, metric, resampling)
@@ -157,11 +161,8 @@ def compare(
     ]
     means, differences, averaged = [one.mean(name) for one in scores for name in one.values], [], []
     shared = set.intersection(*(set(outcomes.seeds) for outcomes in all_outcomes))
-    to_average = [
-        one.of(shared, resampling)
-        for one in scores
-        if one.metric == gain_metric(one.outcomes.task.metrics)
-    ]
+    main = [one for one in scores if one.metric == gain_metric(one.outcomes.task.metrics)]
+    to_average = [one.of(shared) for one in main]
     for pair in COMPARISONS:
         compared = [one for one in scores if {*pair} <= set(one.values)]
         sides = dict(zip(("model", "reference"), pair, strict=True))
@@ -177,36 +178,25 @@ def compare(
         pd.DataFrame(means)[list(tables.SCORE_MEANS.names)],
         _corrected(differences, tables.SCORE_DIFFERENCES),
         _corrected(averaged, tables.MEAN_DIFFERENCES),
+        pd.DataFrame(
+            [row for one in main for row in _learned(one)], columns=tables.LEARNED.names
+        ).astype({"seed": "Int64"}),
     )
 
 
-def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.DataFrame:
-    """Whether the fine-tuned models of every task have learned it, all seeds and each seed.
-
-    Args:
-        all_outcomes: Predictions of every task.
-        resampling: How scores are resampled.
-
-    Returns:
-        Rows of `tables.LEARNED`.
-    """
-    majority, bag_of_words = tables.BASELINE_NAMES
-    rows = []
-    for outcomes in all_outcomes:
-        every = _Scores(outcomes, gain_metric(outcomes.task.metrics), resampling)
-        single = outcomes.seeds if len(outcomes.seeds) > 1 else []
-        for seed in (None, *single):
-            scores = every if seed is None else every.of([seed], resampling)
-            found = scores.difference("finetuned", majority).row()
-            own, least, words = (
-                PERCENT * float(scores.values[name].mean())
-                for name in ("finetuned", majority, bag_of_words)
-            )
-            is_better = found["difference"] > 0 and found["p_value"] < LEVEL
-            row = {"score": own, "majority": least, "bag_of_words": words}
-            row |= {"p_value": found["p_value"], "learned": is_better and own >= words}
-            rows.append({**every.identity, "seed": seed, **row})
-    return pd.DataFrame(rows).astype({"seed": "Int64"})[list(tables.LEARNED.names)]
+def _learned(scores: _Scores) -> Iterator[dict[str, Any]]:
+    """Rows of `tables.LEARNED`: all seeds and each seed, if there are both baselines."""
+    model, majority, bag_of_words = compared = ("finetuned", *tables.BASELINE_NAMES)
+    if not set(compared) <= set(scores.values):
+        return
+    seeds = scores.outcomes.seeds
+    for seed in (None, *(seeds if len(seeds) > 1 else [])):
+        one = scores if seed is None else scores.of([seed])
+        found = one.difference(model, majority).row()
+        own, least, words = (PERCENT * float(one.values[name].mean()) for name in compared)
+        is_better = found["difference"] > 0 and found["p_value"] < LEVEL
+        row = {"score": own, "majority": least, "bag_of_words": words, "p_value": found["p_value"]}
+        yield {**one.identity, "seed": seed, **row, "learned": is_better and own >= words}
 
 
 def _corrected(rows: Sequence[Mapping[str, Any]], declared: Table) -> pd.DataFrame:
@@ -263,30 +253,40 @@ class _Scores:
 
     Attributes:
         values: [seeds] by model.
-        drawn: [resamples] means over the seeds, by model, on the same bootstrap samples.
+        drawn: [seeds, resamples] by model, on the same bootstrap samples.
     """
 
-    def __init__(self, outcomes: Outcomes, metric: str, resampling: Resampling) -> None:
+    def __init__(
+        self,
+        outcomes: Outcomes,
+        metric: str,
+        resampling: Resampling,
+        drawn: Mapping[str, Floats] | None = None,
+    ) -> None:
         self.outcomes, self.metric, self.resampling = outcomes, metric, resampling
         #: First model − second, on the same examples and seeds.
         self.difference = functools.cache(self._difference)
-        labels, models = outcomes.labels, outcomes.predictions
-        plain = METRICS[metric].plain
+        plain, labels = METRICS[metric].plain, outcomes.labels
         self.values = {
-            name: np.array([plain(row, labels) for row in rows]) for name, rows in models.items()
+            name: np.array([plain(row, labels) for row in rows])
+            for name, rows in outcomes.predictions.items()
         }
-        score = METRICS[metric].weighted(np.concatenate(list(models.values())), labels)
-        rng = resampling.generator(outcomes.task.name)
-        drawn = resampled(score, len(labels), resampling.resamples, rng)
-        ends = np.cumsum([len(rows) for rows in models.values()])[:-1]
-        parts = np.split(drawn, ends, axis=1)
-        self.drawn = {name: part.mean(axis=1) for name, part in zip(models, parts, strict=True)}
+        self.drawn = self._draw() if drawn is None else drawn
 
-    def of(self, seeds: Collection[int], resampling: Resampling) -> _Scores:
-        """The scores of some of the seeds."""
+    def _draw(self) -> dict[str, Floats]:
+        labels, models = self.outcomes.labels, self.outcomes.predictions
+        score = METRICS[self.metric].weighted(np.concatenate(list(models.values())), labels)
+        rng = self.resampling.generator(self.outcomes.task.name)
+        drawn = resampled(score, len(labels), self.resampling.resamples, rng)
+        ends = np.cumsum([len(rows) for rows in models.values()])[:-1]
+        return dict(zip(models, np.split(drawn.T, ends), strict=True))
+
+    def of(self, seeds: Collection[int]) -> _Scores:
+        """The scores of some of the seeds, on the same bootstrap samples."""
         if set(seeds) == set(self.outcomes.seeds):
             return self
-        return _Scores(self.outcomes.of(seeds), self.metric, resampling)
+        drawn = self.outcomes.rows_of(seeds, self.drawn)
+        return _Scores(self.outcomes.of(seeds), self.metric, self.resampling, drawn)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -301,7 +301,7 @@ class _Scores:
     def mean(self, name: str) -> dict[str, Any]:
         """Row of `tables.SCORE_MEANS` of a model."""
         values = self.values[name]
-        mean = mean_over_seeds(values, float(self.drawn[name].var(ddof=1)))
+        mean = mean_over_seeds(values, float(self.drawn[name].mean(axis=0).var(ddof=1)))
         low, high = feasible([mean.low, mean.high], *METRICS[self.metric].bounds)
         return {
             **self.identity,
@@ -321,9 +321,10 @@ class _Scores:
         sides = (np.broadcast_to(models[name], shape) for name in (first, second))
         rng = self.resampling.generator(self.outcomes.task.name)
         score = exchangeable(self.metric, *sides, labels=labels)
+        drawn = {name: self.drawn[name].mean(axis=0) for name in (first, second)}
         return _Difference(
             self.values[first] - self.values[second],
-            float((self.drawn[first] - self.drawn[second]).var(ddof=1)),
+            float((drawn[first] - drawn[second]).var(ddof=1)),
             swapped_differences(score, self.examples, self.resampling.resamples, rng),
             METRICS[self.metric].bounds_of_differences,
         )
