@@ -55,7 +55,7 @@ def outcomes(run: Path, other: Path, name: str) -> Outcomes:
 
 def summary(run: Path, other: Path, all_outcomes: list[Outcomes]) -> pd.DataFrame:
     """A row per task and metric: scores of both runs, and their difference."""
-    means, differences, *_ = compare(all_outcomes, Resampling(resamples=9999, seed=1))
+    means, differences, _ = compare(all_outcomes, Resampling(resamples=9999, seed=1))
     rows = []
     for found in differences.to_dict("records"):
         same = means[(means["task"] == found["task"]) & (means["metric"] == found["metric"])]

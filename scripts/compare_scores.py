@@ -37,8 +37,7 @@ def main(job: Job) -> None:
         )
     ]
     resampling = Resampling(job.params.resamples, job.params.seed)
-    means, differences, averaged, learned = compare(outcomes, resampling)
+    means, differences, averaged = compare(outcomes, resampling)
     tables.SCORE_MEANS.write(means, job.output.means)
     tables.SCORE_DIFFERENCES.write(differences, job.output.differences)
     tables.MEAN_DIFFERENCES.write(averaged, job.output.mean_differences)
-    tables.LEARNED.write(learned, job.output.learned)

@@ -54,7 +54,7 @@ def by_panel(sources: kit.Sources, table: pd.DataFrame) -> dict[str, pd.DataFram
     The paper speaks of accuracy where tasks are scored by F1 first; not all have an accuracy.
     """
     return {
-        titled(task, metric): rows_of(table, task, metric)
+        titled(sources.marked(task), metric): rows_of(table, task, metric)
         for task, metrics in sources.metrics.items()
         for metric in dict.fromkeys([metrics[0], *(name for name in metrics if name == ACCURACY)])
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ class Outcomes:
         chosen = [seed for seed in self.seeds if seed in seeds]
         return replace(self, predictions=self.rows_of(chosen, self.predictions), seeds=chosen)
 
-    def rows_of(self, seeds: Collection[int], rows: Mapping[str, Values]) -> dict[str, Values]:
+    def rows_of(self, seeds: Collection[int], rows: Mapping[str, Any]) -> dict[str, Any]:
         """Rows of some of the seeds, by state; those of baselines have no seed."""
         kept = [place for place, seed in enumerate(self.seeds) if seed in seeds]
         return {
@@ -137,8 +137,8 @@ def gain_metric(metrics: Sequence[str]) -> str:
 
 def compare(
     all_outcomes: Sequence[Outcomes], resampling: Resampling
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Mean scores, their differences on every task and over the tasks, and what is learned.
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Mean scores, their differences on every task, and the means of these over the tasks.
 
     Means over the tasks are of the seeds that all tasks have.
 
@@ -151,8 +151,7 @@ def compare(
         resampling: How scores are resampled.
 
     Returns:
-        Rows of `tables.SCORE_MEANS`, `tables.SCORE_DIFFERENCES`, `tables.MEAN_DIFFERENCES`, and of
-        `tables.LEARNED` for tasks with both baselines.
+        Rows of `tables.SCORE_MEANS`, `tables.SCORE_DIFFERENCES` and `tables.MEAN_DIFFERENCES`.
     """
     scores = [
         _Scores(outcomes, metric, resampling)
@@ -161,8 +160,9 @@ def compare(
     ]
     means, differences, averaged = [one.mean(name) for one in scores for name in one.values], [], []
     shared = set.intersection(*(set(outcomes.seeds) for outcomes in all_outcomes))
-    main = [one for one in scores if one.metric == gain_metric(one.outcomes.task.metrics)]
-    to_average = [one.of(shared) for one in main]
+    to_average = [
+        one.of(shared) for one in scores if one.metric == gain_metric(one.outcomes.task.metrics)
+    ]
     for pair in COMPARISONS:
         compared = [one for one in scores if {*pair} <= set(one.values)]
         sides = dict(zip(("model", "reference"), pair, strict=True))
@@ -178,25 +178,33 @@ def compare(
         pd.DataFrame(means)[list(tables.SCORE_MEANS.names)],
         _corrected(differences, tables.SCORE_DIFFERENCES),
         _corrected(averaged, tables.MEAN_DIFFERENCES),
-        pd.DataFrame(
-            [row for one in main for row in _learned(one)], columns=tables.LEARNED.names
-        ).astype({"seed": "Int64"}),
     )
 
 
-def _learned(scores: _Scores) -> Iterator[dict[str, Any]]:
-    """Rows of `tables.LEARNED`: all seeds and each seed, if there are both baselines."""
-    model, majority, bag_of_words = compared = ("finetuned", *tables.BASELINE_NAMES)
-    if not set(compared) <= set(scores.values):
-        return
-    seeds = scores.outcomes.seeds
-    for seed in (None, *(seeds if len(seeds) > 1 else [])):
-        one = scores if seed is None else scores.of([seed])
-        found = one.difference(model, majority).row()
-        own, least, words = (PERCENT * float(one.values[name].mean()) for name in compared)
-        is_better = found["difference"] > 0 and found["p_value"] < LEVEL
-        row = {"score": own, "majority": least, "bag_of_words": words, "p_value": found["p_value"]}
-        yield {**one.identity, "seed": seed, **row, "learned": is_better and own >= words}
+def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.DataFrame:
+    """Whether the fine-tuned models of every task have learned it, all seeds and each seed.
+
+    Args:
+        all_outcomes: Predictions of every task: the fine-tuned models' and the baselines'.
+        resampling: How scores are resampled.
+
+    Returns:
+        Rows of `tables.LEARNED`.
+    """
+    compared, rows = ("finetuned", *tables.BASELINE_NAMES), []
+    for outcomes in all_outcomes:
+        alone = {name: outcomes.predictions[name] for name in compared}
+        metric = gain_metric(outcomes.task.metrics)
+        every = _Scores(replace(outcomes, predictions=alone), metric, resampling)
+        for seed in (None, *(outcomes.seeds if len(outcomes.seeds) > 1 else [])):
+            scores = every if seed is None else every.of([seed])
+            found = scores.difference(*compared[:2]).row()
+            own, least, words = (PERCENT * float(scores.values[name].mean()) for name in compared)
+            is_better = found["difference"] > 0 and found["p_value"] < LEVEL
+            row = {"score": own, "majority": least, "bag_of_words": words}
+            row |= {"p_value": found["p_value"], "learned": is_better and own >= words}
+            rows.append({**every.identity, "seed": seed, **row})
+    return pd.DataFrame(rows).astype({"seed": "Int64"})[list(tables.LEARNED.names)]
 
 
 def _corrected(rows: Sequence[Mapping[str, Any]], declared: Table) -> pd.DataFrame:

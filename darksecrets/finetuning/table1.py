@@ -18,7 +18,7 @@ from darksecrets.finetuning.comparison import gain_metric
 from darksecrets.finetuning.published import PAPER_STATES, read_paper
 from darksecrets.plotting.drawing import Sources
 from darksecrets.run.errors import InputError
-from darksecrets.run.learned import unlearned
+from darksecrets.run import learned
 from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 
@@ -29,7 +29,7 @@ STATES = {
     "finetuned": "finetuned",
 }
 """The states, in the order of the paper's table, with short names for the headings."""
-CONSTANT, UNLEARNED = "†", "‡"
+CONSTANT = "†"
 """Marks of models that predict the same for every example, and that have not learned their task."""
 
 _COLUMNS = ["task", "state", "metric", "score"]
@@ -94,7 +94,11 @@ class _Markup:
 
 
 _PLAIN = _Markup(
-    interval="{value} ± {reach:.1f}", constant=CONSTANT, unlearned=UNLEARNED, absent="—", minus="−"
+    interval="{value} ± {reach:.1f}",
+    constant=CONSTANT,
+    unlearned=learned.MARK,
+    absent="—",
+    minus="−",
 )
 _LATEX = _Markup(
     interval=r"{value}$_{{\pm {reach:.1f}}}$",
@@ -147,7 +151,7 @@ def draw(sources: Sources) -> dict[str, str]:
         baselines=sources.table(tables.BASELINES, "baselines"),
         sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
         paper=read_paper(published[0]) if published else None,
-        unlearned=unlearned(sources.table(tables.LEARNED, "learned").to_dict("records")),
+        unlearned=learned.unlearned(sources.table(tables.LEARNED, "learned").to_dict("records")),
     )
     formats = {"md": markdown(table), "html": html(table), "tex": latex(table)}
     return {f"table1.{suffix}": text for suffix, text in formats.items()}
@@ -487,8 +491,8 @@ def _on_constants(scores: pd.DataFrame) -> list[str]:
 
 def _on_unlearned(found: Mapping[str, str]) -> list[str]:
     said = "; ".join(f"{task} ({scores})" for task, scores in found.items())
-    why = "Not better than the majority class (paired test), or below a bag of words"
-    return [f"{UNLEARNED} Has not learned the task: {said}. {why}."] if found else []
+    why = f"{learned.WHY[0].upper()}{learned.WHY[1:]}"
+    return [f"{learned.MARK} Has not learned the task: {said}. {why}."] if found else []
 
 
 def _listed(names: Sequence[str]) -> str:

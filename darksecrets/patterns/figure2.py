@@ -44,8 +44,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
     follow-up reports, without random weights, and the paper's range of heterogeneous maps.
     """
     published = next(map(pd.read_csv, sources.paths("published")), None)
-    table, tasks = sources.table(PATTERN_SHARES), sources.tasks
+    table, tasks = sources.table(PATTERN_SHARES), [*map(sources.marked, sources.tasks)]
     table = table.assign(known=table["confusions_of"] != OTHERS)
+    table["task"] = table["task"].map(sources.marked)
     widths = {name: _width(table[table["pattern"] == name]) for name in kit.PATTERNS}
     grids = [
         _grid(rows, tasks, widths, TITLES[definition], paper=published is not None)
@@ -55,7 +56,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     ]
     if published is not None:
         rows = published.rename(columns={"model": "state"})
-        grids.append(_grid(rows, tasks, {}, PUBLISHED, paper=True))
+        grids.append(_grid(rows, sources.tasks, {}, PUBLISHED, paper=True))
     point = kit.dot(kit.INK, size=2.8)
     legend: dict[str, Any] = kit.PATTERNS | {"known encoder: corrected": point}
     legend["unknown encoder: not corrected"] = kit.hollow(point)
@@ -112,7 +113,7 @@ def _width(rows: pd.DataFrame) -> float:
 
 
 def _whose(table: pd.DataFrame) -> str:
-    """Say of which states' encoders maps were labelled."""
+    """Say of which states' encoders maps were labelled, and which states no task has."""
     names: dict[str, list[str]] = {}
     for state in STATES_OF_FIGURES:
         for name in table["confusions_of"][table["state"] == state].unique():
@@ -121,4 +122,6 @@ def _whose(table: pd.DataFrame) -> str:
     parts = [f"{', '.join(states)}: maps of {name} were labelled" for name, states in names.items()]
     if unknown:
         parts.append(f"{', '.join(unknown)}: no maps of this encoder were labelled")
+    if absent := [state for state in STATES_OF_FIGURES if state not in set(table["state"])]:
+        parts.append(f"{', '.join(absent)}: not in this run")
     return "; ".join(parts)

@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from darksecrets.plotting.style import save
+from darksecrets.run import learned
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import write_text
 from darksecrets.run.tables import Table
@@ -48,6 +49,18 @@ class Sources:
         """The main metric of every task."""
         return {task: metrics[0] for task, metrics in self.metrics.items()}
 
+    @property
+    def unlearned(self) -> set[str]:
+        """Tasks drawn that fine-tuned models have not learned, as far as an input says so."""
+        return self._unlearned() & {*self.tasks}
+
+    def marked(self, task: str) -> str:
+        """A task's name, with a mark if fine-tuned models have not learned it."""
+        return f"{task}{learned.MARK}" if task in self.unlearned else task
+
+    def _unlearned(self) -> set[str]:
+        return {*learned.read(*self.paths(learned.TABLE))}
+
     def file(self, name: str) -> Path:
         """The file of an input that has exactly one."""
         (path,) = self.paths(name)
@@ -70,6 +83,10 @@ class Given(Sources):
     ) -> None:
         super().__init__(lambda _: [], metrics, label, {"scale": "data"})
         object.__setattr__(self, "_tables", tables)
+
+    def _unlearned(self) -> set[str]:
+        rows = self._tables.get(learned.TABLE, pd.DataFrame()).to_dict("records")
+        return {*learned.unlearned(rows)}
 
     def table(self, declared: Table, name: str = "table") -> pd.DataFrame:
         """The table of that name."""

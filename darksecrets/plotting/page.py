@@ -20,6 +20,7 @@ from darksecrets.plotting.style import (
     width_for,
     wrapped,
 )
+from darksecrets.run.learned import NOTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -226,6 +227,8 @@ def page(
 ) -> Figure:
     """Draw a figure of one grid of panels, or of several below each other.
 
+    Tasks that fine-tuned models have not learned are marked, if an input of the figure names them.
+
     Args:
         sources: Inputs of the figure, for its tasks and its label.
         headline: What the figure shows, in a sentence.
@@ -236,12 +239,17 @@ def page(
         of_grid: Further arguments of `Grid` for panels that are given as they are.
     """
     found = [
-        each if isinstance(each, Grid) else Grid(sources.tasks, each, **of_grid) for each in grids
+        each
+        if isinstance(each, Grid)
+        else Grid(sources.tasks, each, **{"title": sources.marked, **of_grid})
+        for each in grids
     ]
     beside = max(blocks(len(grid.columns), grid.most)[1] for grid in found)
     width = width or width_for(beside)
     legend = legend or {}
-    lines = -(-len(legend) // columns_for(list(legend), width)) + 2
+    unlearned = f"\n{NOTE}" if sources.unlearned else ""
+    lines = wrapped(unlearned, width).count("\n")
+    lines += -(-len(legend) // columns_for(list(legend), width)) + 2
     heights = [grid.height(width) for grid in found]
     with style():
         figure = new_figure(width, sum(heights) + lines * _LINE + 0.2)
@@ -249,5 +257,5 @@ def page(
         for part, grid in zip(parts[:, 0], found, strict=True):
             grid.fill(part, width)
         legend_of(figure, legend, headline)
-        label_run(figure, sources.label + note)
+        label_run(figure, sources.label + note + unlearned)
     return figure

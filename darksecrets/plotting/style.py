@@ -112,8 +112,8 @@ def ticks(count: int, most: int = 8) -> list[int]:
 
 def label_run(figure: Figure, text: str) -> None:
     """Print the run and data of a figure at its foot, wrapped to its width."""
-    letters = int(figure.get_figwidth() * 72 / (_EM * SIZE))
-    figure.supxlabel(textwrap.fill(text, letters), x=0.01, ha="left", fontsize=SIZE, color=GREY)
+    text = wrapped(text, figure.get_figwidth())
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=SIZE, color=GREY)
 
 
 def save(

@@ -29,7 +29,12 @@ def quote(values: pd.Series[Any]) -> pd.Series[Any]:
 def unquote(values: pd.Series[Any]) -> pd.Series[Any]:
     """The inverse of `quote`."""
     quoted = (cell for cell in _texts(values) if cell.startswith("'"))
-    return _replaced(values, {cell: cell[1:] for cell in quoted if would_run(cell[1:])})
+    return _replaced(values, {cell: unquoted(cell) for cell in quoted})
+
+
+def unquoted(cell: str) -> str:
+    """A single text without the quote."""
+    return cell[1:] if cell.startswith("'") and would_run(cell[1:]) else cell
 
 
 def _texts(values: pd.Series[Any]) -> list[str]:

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from darksecrets.run.cells import unquoted
+
 TABLE = "learned"
 """Name of the table, see `darksecrets.finetuning.tables.LEARNED`."""
+MARK = "‡"
+"""Stands at the name of such a task, in tables and figures."""
+WHY = "not better than the majority class (paired test), or below a bag of words"
+NOTE = f"{MARK} not learned: {WHY} (Table 1)"
 ADVICE = (
     "What such models do says nothing of their task. Change `fine_tuning.learning_rate`, "
     "`fine_tuning.epochs` or the task's `epochs`, or give it more examples (`data.size`)."
@@ -31,12 +37,18 @@ def unlearned(rows: Iterable[Mapping[Any, Any]]) -> dict[str, str]:
     }
 
 
+def read(*paths: Path) -> dict[str, str]:
+    """The same from the files of such tables, without pandas; nothing of files that are missing."""
+    found: dict[str, str] = {}
+    for path in paths:
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as file:
+                found |= unlearned(csv.DictReader(file))
+    return {unquoted(task): scores for task, scores in found.items()}
+
+
 def warnings(results: Path) -> list[str]:
     """Lines about models of a run that have not learned, and what to change; often none."""
-    path = results / "tables" / f"{TABLE}.csv"
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        found = unlearned(csv.DictReader(file))
+    found = read(results / "tables" / f"{TABLE}.csv")
     said = [f"{task} is not learned: {scores}." for task, scores in found.items()]
     return [*said, ADVICE, ""] if said else []

@@ -40,7 +40,8 @@ def draw_from_file(
     """Draw a figure from a file with a table, which is checked."""
     path = folder / "table.csv"
     table.to_csv(path, index=False)
-    return draw(Sources(lambda _: [path], {task: metrics_of(task)}, LABEL))
+    files = {"table": [path]}
+    return draw(Sources(lambda name: files.get(name, []), {task: metrics_of(task)}, LABEL))
 
 
 def metrics_of(task: str) -> Sequence[str]:

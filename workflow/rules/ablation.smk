@@ -252,6 +252,7 @@ figure(
     label="Figure 8",
     **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
+    learned="<results>/tables/learned.csv",
 )
 
 
@@ -261,6 +262,7 @@ figure(
     label="Figure 9",
     **OF_EFFECTS,
     table="<results>/tables/layer_ablation.csv",
+    learned="<results>/tables/learned.csv",
 )
 
 

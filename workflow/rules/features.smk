@@ -149,6 +149,7 @@ figure(
     label="Figure 6",
     group="features",
     table="<results>/tables/stripes.csv",
+    learned="<results>/tables/learned.csv",
 )
 
 
@@ -202,6 +203,7 @@ figure(
     label="Figure 7",
     group="features",
     table="<results>/tables/cls_attention.csv",
+    learned="<results>/tables/learned.csv",
 )
 
 

@@ -122,6 +122,32 @@ rule evaluate_baselines:
         "../../scripts/evaluate_baselines.py"
 
 
+rule judge_learning:
+    """Say which fine-tuned models have learned their task: figures of the others are marked."""
+    input:
+        predictions=per_task_and_seed("<results>/predictions/{task}/finetuned/seed-{seed}.csv"),
+        baselines=per_task("<results>/predictions/{task}/baselines.csv"),
+    output:
+        table="<results>/tables/learned.csv",
+        provenance="<results>/tables/learned.provenance.json",
+    log:
+        "<logs>/judge_learning.log",
+    group:
+        "scores"
+    conda:
+        "../../envs/figures.yaml"
+    resources:
+        **ask(resources.comparing_scores),
+    params:
+        tasks=entries_to_score(),
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
+    message:
+        "Judge what fine-tuned models have learned"
+    script:
+        "../../scripts/judge_learning.py"
+
+
 rule compare_scores:
     """Gather the scores of all states and seeds, the numbers of Table 1; and compare them.
 
@@ -136,7 +162,6 @@ rule compare_scores:
         means="<results>/tables/score_means.csv",
         differences="<results>/tables/score_differences.csv",
         mean_differences="<results>/tables/mean_differences.csv",
-        learned="<results>/tables/learned.csv",
         provenance="<results>/tables/table1.provenance.json",
     log:
         "<logs>/compare_scores.log",
@@ -230,4 +255,5 @@ figure(
     group="similarity",
     options={"scale": config["figures"]["cosine_scale"]},
     table="<results>/tables/cosine.csv",
+    learned="<results>/tables/learned.csv",
 )

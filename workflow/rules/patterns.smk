@@ -183,6 +183,7 @@ figure(
     table="<results>/tables/patterns.csv",
     scores="<results>/tables/pattern_cv.csv",
     published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
+    learned="<results>/tables/learned.csv",
 )
 
 

@@ -39,7 +39,7 @@ def score_differences(size: Size, folder: Path) -> Iterator[Trial]:
             spread = 0.0 if seeds == 1 else _OF_SEEDS[truth]
             for _ in range(size.sweeps):
                 tasks = [_outcomes(rng, name, size, seeds, spread, better) for name in "tu"]
-                means, differences, averaged, _ = comparison.compare(
+                means, differences, averaged = comparison.compare(
                     tasks, comparison.Resampling(200, 3)
                 )
                 for name, table in (

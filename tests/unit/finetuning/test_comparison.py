@@ -17,6 +17,7 @@ from darksecrets.finetuning.comparison import (
     Resampling,
     compare,
     exchangeable,
+    learned,
     read,
 )
 from darksecrets.run.errors import InputError
@@ -63,7 +64,7 @@ def outcomes(task: str, seeds: int) -> Outcomes:
 def test_intervals_are_those_of_a_plain_bootstrap(task, seeds):
     """The variance over examples, from 500 samples drawn and scored one by one."""
     given = outcomes(task, seeds)
-    means, differences, *_ = compare([given], Resampling(4000, 1))
+    means, differences, _ = compare([given], Resampling(4000, 1))
     rng = np.random.default_rng(5)
     samples = [rng.integers(EXAMPLES, size=EXAMPLES) for _ in range(500)]
     for metric in given.task.metrics:
@@ -105,7 +106,7 @@ def test_intervals_are_those_of_a_plain_bootstrap(task, seeds):
 def test_mean_differences_average_accuracy_or_the_main_metric_over_tasks():
     names = ["MRPC", "STS-B", "RTE"]
     given = [outcomes(name, 2) for name in names]
-    _, differences, averaged, _ = compare(given, Resampling(500, 1))
+    _, differences, averaged = compare(given, Resampling(500, 1))
     chosen = {"MRPC": "accuracy", "STS-B": "pearson", "RTE": "accuracy"}
     for row in averaged.to_dict("records"):
         of_pair = differences[
@@ -125,7 +126,7 @@ def test_q_values_are_over_all_rows_and_nothing_is_missing(tmp_path):
 
     found = compare([outcomes("MRPC", 1), outcomes("STS-B", 1)], Resampling(200, 1))
     declared = (tables.SCORE_MEANS, tables.SCORE_DIFFERENCES, tables.MEAN_DIFFERENCES)
-    for table, frame in zip(declared, found, strict=False):
+    for table, frame in zip(declared, found, strict=True):
         table.write(frame, tmp_path / table.file)
         if "q_value" in frame:
             assert set(frame["p_value"].map(type)) == {float}
@@ -139,7 +140,7 @@ def test_q_values_are_over_all_rows_and_nothing_is_missing(tmp_path):
 def test_equal_models_have_no_difference():
     given = outcomes("MRPC", 2)
     same = dict.fromkeys(given.predictions, given.predictions["frozen"])
-    _, differences, averaged, _ = compare(
+    _, differences, averaged = compare(
         [Outcomes(given.task, given.labels, same, given.seeds)], Resampling(200, 1)
     )
     for table in (differences, averaged):
@@ -150,9 +151,9 @@ def test_equal_models_have_no_difference():
 def test_means_over_tasks_are_of_the_seeds_that_all_tasks_have():
     two, three = outcomes("RTE", 2), outcomes("MRPC", 3)
     resampling = Resampling(200, 1)
-    _, differences, averaged, _ = compare([two, three], resampling)
+    _, differences, averaged = compare([two, three], resampling)
     assert differences.groupby("task")["seeds"].first().to_dict() == {"MRPC": 3, "RTE": 2}
-    *_, expected, _ = compare([two, three.of([1, 2])], resampling)
+    _, _, expected = compare([two, three.of([1, 2])], resampling)
     pd.testing.assert_frame_equal(averaged, expected)
     assert set(averaged["seeds"]) == {2}
 
@@ -160,7 +161,7 @@ def test_means_over_tasks_are_of_the_seeds_that_all_tasks_have():
 def test_a_state_that_is_missing_is_not_compared():
     given = outcomes("RTE", 1)
     some = {name: p for name, p in given.predictions.items() if name != "frozen"}
-    means, differences, averaged, _ = compare(
+    means, differences, averaged = compare(
         [Outcomes(given.task, given.labels, some, given.seeds)], Resampling(200, 1)
     )
     assert "frozen" not in set(means["model"])
@@ -262,7 +263,7 @@ def test_a_model_has_learned_if_it_is_better_than_what_ignores_sentences(
     finetuned, words, expected, tmp_path
 ):
     found = learners({"finetuned": finetuned, "bag of words": words})
-    *_, table = compare([found], Resampling(500, 1))
+    table = learned([found], Resampling(500, 1))
     tables.LEARNED.write(table, tmp_path / "learned.csv")
     assert table["learned"].tolist() == [expected] * 4
     assert table["seed"].isna().tolist() == [True, False, False, False]
@@ -277,25 +278,24 @@ def test_a_model_has_learned_if_it_is_better_than_what_ignores_sentences(
 def test_a_seed_that_fails_is_named_beside_those_that_learn():
     found = learners({"finetuned": 0.9, "bag of words": 0.5})
     found.predictions["finetuned"][1] = 0
-    *_, table = compare([found], Resampling(500, 1))
-    table = table.set_index("seed")
+    table = learned([found], Resampling(500, 1)).set_index("seed")
     assert not table.loc[2, "learned"]
     assert table.loc[[1, 3], "learned"].all()
 
 
 def test_a_seed_is_judged_as_if_it_were_the_only_one():
-    found = learners({"finetuned": 0.4, "bag of words": 0.3})
-    resampling = Resampling(300, 1)
-    *_, table = compare([found], resampling)
+    """Scores of other states change nothing, either: figures need the fine-tuned models only."""
+    found, resampling = learners({"finetuned": 0.4, "bag of words": 0.3}), Resampling(300, 1)
+    table = learned([found], resampling)
+    more = {**learners({"frozen": 0.6, "bag of words": 0.9}).predictions, **found.predictions}
+    others = dataclasses.replace(found, predictions=more)
+    pd.testing.assert_frame_equal(learned([others], resampling), table)
     for seed in found.seeds:
-        *_, alone = compare([found.of([seed])], resampling)
+        alone = learned([found.of([seed])], resampling)
         row = table[table["seed"] == seed].reset_index(drop=True)
         pd.testing.assert_frame_equal(row.drop(columns="seed"), alone.drop(columns="seed"))
-
-
-def test_without_baselines_nothing_is_said_to_be_learned():
-    *_, table = compare([outcomes("RTE", 2)], Resampling(200, 1))
-    assert (len(table), *table) == (0, *tables.LEARNED.names)
+    difference = compare([found], resampling)[1].set_index("reference").loc["majority"]
+    assert table["p_value"][0] == difference["p_value"]
 
 
 def test_models_at_chance_seldom_pass_for_ones_that_learned():
@@ -307,6 +307,5 @@ def test_models_at_chance_seldom_pass_for_ones_that_learned():
         predictions = {"finetuned": guesses, "majority": np.zeros((1, 100), dtype=np.int64)}
         predictions["bag of words"] = predictions["majority"]
         outcome = Outcomes(TASKS["RTE"], labels, predictions, [1])
-        *_, table = compare([outcome], Resampling(200, 1))
-        passed += table["learned"].item()
+        passed += learned([outcome], Resampling(200, 1))["learned"].item()
     assert passed / 100 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)
