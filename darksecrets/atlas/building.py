@@ -17,6 +17,7 @@ from darksecrets.atlas.frame import BINS, OFFSETS
 from darksecrets.atlas.measures import MODELS, SHOWN
 from darksecrets.atlas.sentences import describe
 from darksecrets.claims.registry import Paper
+from darksecrets.run import learned
 from darksecrets.run.columns import of_weights
 from darksecrets.run.series import CHOSEN, FINETUNED, MEAN, Model, Series, of_measure, shape_of
 from darksecrets.run.shown import LEVEL, Shown, plain
@@ -60,13 +61,14 @@ def content(
 
     Args:
         run: The run.
-        tables: Tables of the measures and of whole models, and `score_means`, by name; those that
-            the run has.
+        tables: Tables of the measures and of whole models, `score_means` and `learned`, by name;
+            those that the run has.
         claims: The table `claims`.
         papers: The registry of claims.
         maps: Maps of every task, see `darksecrets.atlas.maps.content`.
     """
-    shape = shape_of(tables)
+    shape, judged = shape_of(tables), tables.get(learned.TABLE, pd.DataFrame())
+    unlearned = learned.unlearned(judged.to_dict("records"))
     series = [one for shown in SHOWN for one in of_measure(shown, tables, run.metrics, shape)]
     starts = np.cumsum([0, *(int(np.prod(one.values.shape[:3])) for one in series)])
     measures = [_measure(one, int(start)) for one, start in zip(series, starts, strict=False)]
@@ -83,7 +85,11 @@ def content(
         },
         "layers": shape[0],
         "heads": shape[1],
-        "tasks": [{"name": task, "metric": names[0]} for task, names in run.metrics.items()],
+        "tasks": [
+            {"name": task, "metric": names[0], "unlearned": unlearned.get(task, "")}
+            for task, names in run.metrics.items()
+        ],
+        "learning": {"mark": learned.MARK, "why": learned.WHY},
         "seeds": list(run.seeds),
         "level": LEVEL,
         "bins": BINS,

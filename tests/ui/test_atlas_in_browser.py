@@ -455,3 +455,29 @@ def test_significance_names_its_test_over_seeds_or_of_each(browser, file):
     single = Atlas(browser, file, "measure=head_ablation.delta.f1&state=finetuned&seed=1")
     single.drawn()
     assert "over seeds" not in single.find("#under .legend").text
+
+
+def test_tasks_that_are_not_learned_are_marked_wherever_they_are_named(browser, tmp_path):
+    """One task of two, beside a page of the same run that learned both."""
+    for unlearned in ([], ["<b>two</b>"]):
+        path = tmp_path / f"{len(unlearned)}.html"
+        text = page(tmp_path / f"{len(unlearned)}", shape=SHAPE, unlearned=unlearned)
+        path.write_text(text, encoding="utf-8")
+        notes = dict.fromkeys(["#head", ".card", "#models"], len(unlearned))
+        atlas = Atlas(browser, path, "task=%3Cb%3Etwo%3C%2Fb%3E&head=1.1")
+        named = "<b>two</b>‡" if unlearned else "<b>two</b>"
+        assert atlas.texts("#task option") == ["one", named]
+        assert [text.split(" ")[0] for text in atlas.texts(".scores li > span:first-child")] in (
+            [],
+            ["one", named],
+        )
+        assert atlas.texts("#note")[0].startswith(f"{named} · ")
+        assert atlas.texts("#models h2") == [f"The models of {named}"]
+        assert f"Mean map and distances on {named}" in atlas.texts(".card h4")
+        assert {place: len(atlas.texts(f"{place} .unlearned")) for place in notes} == notes
+        for said in atlas.texts(".unlearned"):
+            assert "<b>two</b> (21.3, majority class 20.0, bag of words 25.5)" in said
+        atlas.choose("task", "one")
+        notes = {"#head": len(unlearned), ".card": len(unlearned), "#models": 0}
+        assert {place: len(atlas.texts(f"{place} .unlearned")) for place in notes} == notes
+        assert (f"{named} " in " ".join(atlas.texts(".effects text"))) or not unlearned

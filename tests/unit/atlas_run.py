@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from made_up_models import made_flatness, made_grid, made_surface
+from made_up_models import judged, made_flatness, made_grid, made_surface
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import HEAD_ABLATION, SEED_EFFECTS
@@ -209,6 +209,7 @@ def page(
     seeds: Sequence[int] = (1, 2),
     shape: tuple[int, int] = (3, 4),
     without: Sequence[str] = (),
+    unlearned: Sequence[str] = (),
 ) -> str:
     """The page of a made-up run, as text."""
     settings = maps.Settings(LABELS, examples=4, tokens=48, seed=1)
@@ -216,6 +217,7 @@ def page(
     own = maps.content(stores(folder, seeds, shape), predictions(), swept, settings)
     made_up = tables(metrics, seeds, shape) | tables_of_models(next(iter(metrics)), seeds)
     found = {name: frame for name, frame in made_up.items() if name not in without}
+    found["learned"] = judged(metrics, unlearned, seeds)
     made = {"Commit": "0123abcd", "Data": "files in <b>data</b>"}
     run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {}, made=made)
     papers = registry.read(registry.files())

@@ -1,10 +1,13 @@
-"""Made-up numbers of whole models: of grids of fine-tunings, flatness and loss surfaces."""
+"""Made-up numbers of whole models: what they learned, grids of fine-tunings, flatness, surfaces."""
+
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from glue import TASKS
 
 from darksecrets.data.metrics import compute
+from darksecrets.finetuning.tables import LEARNED
 from darksecrets.landscape.surface import Grid as Nodes
 from darksecrets.landscape.surface import Points, Surface, along, around, between
 from darksecrets.landscape.tables import FLATNESS, MEASURES, STATES
@@ -78,3 +81,18 @@ def made_grid(rng: np.random.Generator, skill: np.ndarray, early: float) -> Grid
         scores[metric] = np.concatenate([np.clip(part_way, 0, 100), final[..., None]], axis=-1)
     starts, orders = skill.shape
     return Grid(TASK, range(starts), range(orders), labels, answers, scores)
+
+
+def judged(
+    metrics: Mapping[str, Sequence[str]], unlearned: Collection[str], seeds: Collection[int] = (1, 2)
+) -> pd.DataFrame:
+    """Whether models learned these tasks; of each task, those of the second seed did not."""
+    rows = [
+        {"task": task, "seed": seed, "metric": own[0], "learned": flag}
+        for task, own in metrics.items()
+        for number, seed in enumerate((None, *(seeds if len(seeds) > 1 else ())))
+        for flag in [task not in unlearned and number != 2]
+    ]
+    numbers = {"score": 21.3, "majority": 20.0, "bag_of_words": 25.5, "p_value": 0.4}
+    table = pd.DataFrame(rows).assign(**numbers).astype({"seed": "Int64"})
+    return table[list(LEARNED.names)]

@@ -6,7 +6,7 @@ TABLES_OF_ATLAS = [
     for table in (
         *measures_of_atlas.tables().values(),
         *measures_of_atlas.tables(measures_of_atlas.MODELS).values(),
-        contracts.TABLES["score_means"],
+        *(contracts.TABLES[name] for name in ("score_means", "learned")),
     )
     if is_made(table.name)
 ]

@@ -19,10 +19,11 @@ function drawCard(i) {
       h("button", { type: "button", class: "pin", "aria-pressed": String(pinned), disabled: full, title: full ? "Four heads are pinned" : null, onclick: () => togglePin(i) }, pinned ? "Unpin" : "Pin"),
       pinned ? null : h("button", { type: "button", class: "close", "aria-label": `Close ${headTitle(i)}`, onclick: close }, "✕")),
     h("p", { class: "sentence" }, sentenceOf(i) || "Nothing is said of heads with random weights."),
+    noteOnLearning([address.task]),
     h("div", { class: "parts" },
       section("Among all heads", percentiles(i), "ranks"),
       h("div", { class: "stack" }, section("Patterns of its maps", mixes(i)), section("Effect of disabling, by task", effects(i))),
-      section(`Mean map and distances on ${address.task}`, meanMaps(i), "means"),
+      section(`Mean map and distances on ${marked(address.task)}`, meanMaps(i), "means"),
       section("Examples", exampleOf(i), "wide")));
 }
 
@@ -86,21 +87,22 @@ function effects(i) {
   const room = (high - low || 1) * 0.05;
   const x = (value) => left + ((value - low + room) / (high - low + 2 * room)) * (width - left - 8);
   const bottom = rows.length * line + 4;
-  return h("div", {}, s("svg", { viewBox: `0 0 ${width} ${bottom + 30}`, class: "effects", role: "img", "aria-label": rows.map(({ task, shown }) => `${task}: ${spoken(shown, i).join("; ")}`).join(". ") },
+  return h("div", {}, s("svg", { viewBox: `0 0 ${width} ${bottom + 30}`, class: "effects", role: "img", "aria-label": rows.map(({ task, shown }) => `${marked(task)}: ${spoken(shown, i).join("; ")}`).join(". ") },
     s("g", { class: "axis" }, ticks(low - room, high + room, 4).map((value) => [
       s("path", { d: `M${x(value)} 2V${bottom}`, class: value === 0 ? "zero" : "guide" }), s("text", { x: x(value), y: bottom + 12, "text-anchor": "middle" }, tickText(value))]),
     s("text", { x: (left + width) / 2, y: bottom + 26, "text-anchor": "middle", class: "title" }, "points, 95% interval")),
     rows.map(({ task, shown }, k) => {
       const y = (k + 0.5) * line + 2;
       const shape = shapeOf(shown, i);
-      const name = `${task} ${kindOf(measure, task)}`;
+      const name = `${marked(task)} ${kindOf(measure, task)}`;
       return [
         s("text", { x: left - 8, y, dy: "0.35em", "text-anchor": "end", class: task === address.task ? "active" : "" }, name.length > 22 ? `${name.slice(0, 21)}…` : name),
         s("path", { d: `M${x(end(shown, "low"))} ${y}H${x(end(shown, "high"))}`, class: "whisker" }),
         mark(shape || "circle", x(shown.values[i]), y, shape ? 5 : 3.5, { class: shape ? "ink" : "hollow" }),
       ];
     })),
-  h("p", { class: "quiet small" }, `${rows[0].shown.instead ? `Of the ${STATE_NAMES[rows[0].shown.state].toLowerCase()} models. ` : ""}▲ ▼ significant (corrected p < 0.05); ○ not.`));
+  h("p", { class: "quiet small" }, `${rows[0].shown.instead ? `Of the ${STATE_NAMES[rows[0].shown.state].toLowerCase()} models. ` : ""}▲ ▼ significant (corrected p < 0.05); ○ not.`),
+  noteOnLearning(rows.map(({ task }) => task).filter((task) => task !== address.task)));
 }
 
 function meanMaps(i) {

@@ -19,6 +19,7 @@ function drawHead() {
         : ` with the paper${run.needs.length ? `, which needs ${run.needs[0].needs}` : ""}`)),
     drawMade(run.made),
     run.leftOut ? h("p", { class: "quiet" }, `No heads were disabled. ${run.leftOut}`) : null,
+    noteOnLearning(CONTENT.tasks.map(({ name }) => name)),
     h("div", { class: "overview" }, drawScores(), h("section", { id: "claims" })));
 }
 
@@ -47,7 +48,7 @@ function drawScores() {
     h("ul", {}, rows.map(({ name, metric, tuned, frozen, majority }) => h("li", {
       title: [`${name}, ${metric}`, `fine-tuned: ${number(tuned.score)} [${number(tuned.ci_low)}, ${number(tuned.ci_high)}]`, frozen ? `classifier on the frozen encoder: ${number(frozen.score)}` : "", majority ? `majority class: ${number(majority.score)}` : ""].filter(Boolean).join("\n"),
     },
-    h("span", {}, name, " ", h("small", {}, metric)),
+    h("span", {}, marked(name), " ", h("small", {}, metric)),
     h("span", { class: "track", "aria-hidden": "true" },
       h("span", { class: "interval", css: { left: x(tuned.ci_low), right: `calc(100% - ${x(tuned.ci_high)})` } }),
       frozen ? h("span", { class: "frozen", css: { left: x(frozen.score) } }) : null,
@@ -104,8 +105,8 @@ function drawClaim(claim) {
       h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),
-        claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${link.task}` : ""}`)),
-        claim.cards.map((card) => h("button", { type: "button", class: "link", onclick: () => showCard(card) }, `Models: ${card.name} on ${card.task}`)))));
+        claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${marked(link.task)}` : ""}`)),
+        claim.cards.map((card) => h("button", { type: "button", class: "link", onclick: () => showCard(card) }, `Models: ${card.name} on ${marked(card.task)}`)))));
 }
 
 // Show the card with the numbers of the models behind a claim.

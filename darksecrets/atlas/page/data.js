@@ -15,6 +15,17 @@ const STATE_NAMES = {
 const STATES = Object.keys(STATE_NAMES).filter(
   (state) => CONTENT.measures.some((measure) => measure.models.some(([name]) => name === state)) || state === "difference",
 );
+// Tasks that fine-tuned models have not learned, with their scores; marked wherever they are named.
+const UNLEARNED = new Map(CONTENT.tasks.filter(({ unlearned }) => unlearned).map(({ name, unlearned }) => [name, unlearned]));
+const marked = (task) => (UNLEARNED.has(task) ? `${task}${CONTENT.learning.mark}` : task);
+
+// What a mark at the names of tasks means; nothing if none of these tasks has it.
+function noteOnLearning(tasks) {
+  const found = tasks.filter((task) => UNLEARNED.has(task)).map((task) => `${task} (${UNLEARNED.get(task)})`);
+  const { mark, why } = CONTENT.learning;
+  return found.length ? h("p", { class: "unlearned", role: "note" }, `${mark} Not learned by the fine-tuned models: ${found.join("; ")}, ${why}. What their heads do says nothing of the task.`) : null;
+}
+
 let NUMBERS = null;
 let SENTENCES = null;
 

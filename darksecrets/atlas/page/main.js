@@ -5,7 +5,7 @@ const VIEWS = [["grid", "Grid"], ["maps", "Mean maps"], ["table", "Table"]];
 function drawBar() {
   const seeds = [...(SEEDS.length > 1 ? [["mean", "Mean of seeds"]] : []), ...SEEDS.map((seed) => [seed, `Seed ${seed}`])];
   return h("div", { id: "bar", role: "toolbar", "aria-label": "What is shown" },
-    menu("task", "Task", CONTENT.tasks.map(({ name }) => [name, name]), address.task, (task) => update({ task, example: "" })),
+    menu("task", "Task", CONTENT.tasks.map(({ name }) => [name, marked(name)]), address.task, (task) => update({ task, example: "" })),
     segmented("state", "State", STATES.map((state) => [state, STATE_NAMES[state]]), address.state, (state) => update({ state })),
     menu("seed", "Seed", seeds, address.seed, (seed) => update({ seed })),
     menu("measure", "Measure", CONTENT.measures.map((measure) => [measure.key, measure.name, measure.group]), address.measure, (measure) => update({ measure })));
@@ -70,7 +70,7 @@ function noteOf(shown) {
   const seeds = shown.seeds.filter((seed) => seed !== null);
   const said = shown.state === "difference" ? "" : shown.measure.compares ? "" : STATE_NAMES[shown.state];
   const over = seeds.includes("mean") || seeds.length > 1 ? "mean over seeds" : seeds.length ? `seed ${seeds[0]}` : "";
-  const task = shown.measure.tasks.includes("") ? "" : shown.task;
+  const task = shown.measure.tasks.includes("") ? "" : marked(shown.task);
   return [task, said, shown.state === "pretrained" && !shown.measure.kind ? "" : over, shown.note].filter(Boolean).join(" · ");
 }
 

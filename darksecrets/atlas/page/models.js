@@ -17,7 +17,8 @@ function drawModels() {
   const kinds = [...new Set(CONTENT.models.map(({ group }) => group.replace(/ \(.*/, "")))];
   const groups = [...new Set(own.map(({ group }) => group))];
   return [
-    h("h2", {}, "The models of ", address.task),
+    h("h2", {}, "The models of ", marked(address.task)),
+    noteOnLearning([address.task]),
     own.length ? null : h("p", { class: "quiet small" }, `${kinds.join(", ")}: measured on `,
       others.map((task, k) => [k ? ", " : "", h("button", { type: "button", class: "link", id: `models-${k}`, onclick: () => update({ task, example: "" }) }, task)]), " only."),
     h("div", { class: "models" }, groups.map((group) => drawGroup(group, own.filter((small) => small.group === group)))),

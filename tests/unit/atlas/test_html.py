@@ -151,3 +151,13 @@ def test_a_gate_of_every_penalty_is_a_measure():
                 at = (rows["penalty"] == penalty) & (rows["task"] == "one") & (rows["seed"] == 2)
                 at &= (rows["layer"] == layer + 1) & (rows["head"] == head + 1)
                 assert values[layer, head] == rows.loc[at, column].item()
+
+
+def test_tasks_that_are_not_learned_are_known_to_the_page(tmp_path):
+    for unlearned in ([], ["<b>two</b>"]):
+        text = page(tmp_path / f"{len(unlearned)}", unlearned=unlearned)
+        found = json.loads(Reader(text).of("script", id="content"))
+        scores = "21.3, majority class 20.0, bag of words 25.5"
+        said = {task["name"]: task["unlearned"] for task in found["tasks"]}
+        assert said == {task: scores if task in unlearned else "" for task in METRICS}
+    assert found["learning"]["mark"] == "‡"

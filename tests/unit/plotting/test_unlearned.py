@@ -2,13 +2,12 @@
 
 import importlib
 import re
-from collections.abc import Collection
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from drawn import written
 from made_up_figures import METRICS, sources
+from made_up_models import judged
 from matplotlib.figure import Figure
 
 from darksecrets.finetuning.tables import LEARNED
@@ -22,19 +21,6 @@ PACKAGES = {
     **{"figure7": "features", "figure8": "ablation", "figure9": "ablation"},
 }
 TASKS = [*METRICS]
-
-
-def judged(unlearned: Collection[str], seeds: Collection[int] = (1, 2)) -> pd.DataFrame:
-    """Each task with all seeds and each seed; one seed of those that learned may have failed."""
-    rows = [
-        {"task": task, "seed": seed, "metric": metrics[0], "learned": flag}
-        for task, metrics in METRICS.items()
-        for seed in (None, *seeds)
-        for flag in [task not in unlearned and seed != 2]
-    ]
-    numbers = {"score": 21.3, "majority": 20.0, "bag_of_words": 25.5, "p_value": 0.4}
-    table = pd.DataFrame(rows).assign(**numbers).astype({"seed": "Int64"})
-    return table[list(LEARNED.names)]
 
 
 def drawn(name: str, given: Sources) -> Figure:
@@ -57,7 +43,7 @@ def squeezed(text: str) -> str:
 @pytest.mark.parametrize("name", PACKAGES)
 def test_tasks_that_are_not_learned_are_marked_and_the_foot_says_why(name, tmp_path):
     given, unlearned = sources(ROOT, name, tmp_path), TASKS[::2]
-    LEARNED.write(judged(unlearned), given.file("learned"))
+    LEARNED.write(judged(METRICS, unlearned), given.file("learned"))
     texts = [text.get_text() for text in written(drawn(name, given))]
     (foot,) = [text for text in texts if learned.NOTE in " ".join(text.split())]
     assert f"\n{learned.NOTE[:9]}" in foot, "a line of its own"
@@ -72,7 +58,7 @@ def test_tasks_that_are_not_learned_are_marked_and_the_foot_says_why(name, tmp_p
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_figure_of_models_that_learned_is_the_same_as_if_nothing_were_said(name, tmp_path):
     given = sources(ROOT, name, tmp_path)
-    LEARNED.write(judged([]), given.file("learned"))
+    LEARNED.write(judged(METRICS, []), given.file("learned"))
     silent = Sources(
         lambda key: [] if key == "learned" else given.paths(key),
         *(given.metrics, given.label, given.options),
@@ -81,7 +67,7 @@ def test_a_figure_of_models_that_learned_is_the_same_as_if_nothing_were_said(nam
 
 
 def test_only_tasks_that_are_drawn_count_and_tables_in_memory_do():
-    table = judged([TASKS[0]])
+    table = judged(METRICS, TASKS[:1])
     others = Given({TASKS[1]: METRICS[TASKS[1]]}, learned=table)
     assert (others.unlearned, others.marked(TASKS[0])) == (set(), TASKS[0])
     assert Given(METRICS, learned=table).marked(TASKS[0]) == f"{TASKS[0]}{learned.MARK}"
