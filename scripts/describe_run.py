@@ -6,11 +6,12 @@ from _job import Job, script
 @script
 def main(job: Job) -> None:
     """Gather the records of the run's jobs."""
-    from darksecrets.run import history, opening
+    from darksecrets.run import history, learned, opening
     from darksecrets.run.files import write_json, write_text
 
     run = job.output.page.parent
     facts = history.facts(history.gather(history.records(run)), **job.params.facts)
     costs = history.costs(run)
-    write_text(opening.html(facts, costs), job.output.page)
+    unlearned = learned.read(run / "tables" / f"{learned.TABLE}.csv")
+    write_text(opening.html(facts, costs, unlearned), job.output.page)
     write_json({"facts": facts, "costs": costs.round(2).to_dict("records")}, job.output.record)

@@ -269,7 +269,7 @@ def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
     one = finding.decisive or Estimate.missing((), "")
     return {
         **{name: getattr(claim, name) for name in ("paper", "id", "section", "claim", "published")},
-        **{"value": one.value, "ci_low": one.low, "ci_high": one.high},
+        **dict(zip(("value", "ci_low", "ci_high"), (one.value, *one.ends), strict=True)),
         **{"unit": claim.unit, "of": " ".join(one.name), "seeds": one.seeds},
         "here": str(finding.answer),
         "verdict": _verdict(claim, finding.answer, run),
@@ -295,6 +295,7 @@ def _with_interval(estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return " ".join([*said, estimate.unknown])
     said.append(f"{estimate.value:.4g}")
-    if not math.isnan(estimate.low) and estimate.low < estimate.high:
-        said.append(f"[{estimate.low:.4g}, {estimate.high:.4g}]")
+    low, high = estimate.ends
+    if low < high:
+        said.append(f"[{low:.4g}, {high:.4g}]")
     return " ".join(said)

@@ -16,6 +16,7 @@ import numpy as np
 
 from darksecrets.claims.answers import Answer
 from darksecrets.stats import LEVEL
+from darksecrets.stats.resampling import feasible
 from darksecrets.stats.seeds import critical_value
 
 
@@ -36,6 +37,8 @@ class Estimate:
         of_examples: Variance that comes from the examples, which more seeds do not reduce.
         allowed: How far the interval reaches below and above what seeds and examples account for,
             see `darksecrets.claims.failures`.
+        bounds: Least and greatest value that the number can have: over few seeds, the interval may
+            reach beyond.
         lacks: What a run would need for a number that decides, in words; empty if it is known.
     """
 
@@ -49,6 +52,7 @@ class Estimate:
     between: float = math.nan
     of_examples: float = math.nan
     allowed: tuple[float, float] = (0.0, 0.0)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
     lacks: str = ""
 
     @classmethod
@@ -60,6 +64,12 @@ class Estimate:
     def is_known(self) -> bool:
         """Whether it can decide anything."""
         return not self.unknown
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, as far as the number can be there: thresholds decide as with all of it."""
+        low, high = feasible([self.low, self.high], *self.bounds)
+        return float(low), float(high)
 
     def for_one_of(self, comparisons: int) -> Estimate:
         """Widen the interval so that it is one of several that hold together (Bonferroni).
@@ -263,5 +273,6 @@ def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate
     return Estimate(
         *(name, value, low, high, min(seeds, default=None), degrees, unknown),
         between=combine(more.between, less.between),
+        bounds=(more.bounds[0] - less.bounds[1], more.bounds[1] - less.bounds[0]),
         of_examples=of_examples,
     )

@@ -13,7 +13,7 @@ import pandas as pd
 from darksecrets.claims.estimates import Estimate, Spread, over_seeds, spread, total
 from darksecrets.claims.failures import ABOVE, BELOW
 from darksecrets.claims.registry import Question
-from darksecrets.claims.sources import Run, Tables, rows
+from darksecrets.claims.sources import EMPTY, Run, Tables, rows
 
 NUMBERS = "the numbers that are missing"
 """What is needed where a table lacks rows or values."""
@@ -44,12 +44,15 @@ def gather(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -
         for name, group in _groups(question, each, tasks, frame, run).items()
     }
     pooled = spread([part.value for part in found] for found in parts.values())
-    return [_estimate(question, found, pooled, run) for found in parts.values()]
+    bounds = question.possible(tables.declared)
+    return [
+        replace(_estimate(question, found, pooled, run), bounds=bounds) for found in parts.values()
+    ]
 
 
 def why_empty(question: Question) -> str:
     """Why nothing was found."""
-    return f"{_file(question)} has no such rows"
+    return f"{_file(question)} {EMPTY}"
 
 
 def _groups(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -57,6 +58,8 @@ class Question:
         heads: Keeps these heads, each a layer and a head, from 1.
         each: Columns that distinguish the things the statement is about; seeds are averaged.
         add: The column whose rows are added up.
+        bounds: Least and greatest value that a function's number can have; those of a column are
+            declared.
         exact: Whether the number has no uncertainty, such as a setting.
         test: Whether ``value`` is a p-value or q-value, which can only prove the statement, not
             disprove it: the interval is from 0 to the value.
@@ -77,6 +80,7 @@ class Question:
     heads: tuple[tuple[int, int], ...] = ()
     each: tuple[str, ...] = ("task",)
     add: str = ""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
     exact: bool = False
     test: bool = False
     if_present: bool = False
@@ -93,6 +97,12 @@ class Question:
         if self.table == SETTINGS:
             return ()
         return self.tables or (self.table,)
+
+    def possible(self, declared: Mapping[str, Table]) -> tuple[float, float]:
+        """Least and greatest value that its number can have."""
+        columns = declared[self.table].columns if self.table in declared else ()
+        found = [(each.low, each.high) for each in columns if each.name == self.value]
+        return found[0] if found and not self.add else self.bounds
 
     def is_about_tuned(self, declared: Mapping[str, Table]) -> bool:
         """Whether its numbers are of models fine-tuned on tasks."""

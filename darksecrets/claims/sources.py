@@ -21,6 +21,10 @@ from darksecrets.run.learned import unlearned
 from darksecrets.run.tables import Table
 
 
+EMPTY = "has no such rows"
+"""What is said of a table without rows that a question is about."""
+
+
 class UnansweredError(Exception):
     """Why a question has no rows, in words."""
 
@@ -71,7 +75,7 @@ class Tables:
             why = self.missing.get(name, "is not made by this run")
             raise UnansweredError(f"{self.file(name)} {why}")
         if self.frames[name].empty:
-            raise UnansweredError(f"{self.file(name)} has no such rows")
+            raise UnansweredError(f"{self.file(name)} {EMPTY}")
         return self.frames[name]
 
     def unlearned(self) -> dict[str, str]:

@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from darksecrets.run.learned import ADVICE, MARK, WHY
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -29,6 +31,7 @@ _STYLE = """
 .made .costs td + td, .made .costs th + th { text-align: right; white-space: nowrap; }
 .made .costs td { border-top: 1px solid #e5e7eb; font-variant-numeric: tabular-nums; }
 .made summary { margin-top: 6px; cursor: pointer; }
+.made p.unlearned { color: #b45309; margin: 0 0 8px; }
 .made p { margin: 6px 0 0; color: #4b5563; }
 """
 
@@ -44,20 +47,31 @@ def answers(claims: Path) -> dict[str, int]:
     return {words: counts[answer] for answer, words in _ANSWERS.items()}
 
 
-def html(lines: Mapping[str, str], costs: pd.DataFrame) -> str:
+def html(
+    lines: Mapping[str, str], costs: pd.DataFrame, unlearned: Mapping[str, str] | None = None
+) -> str:
     """The fragment.
 
     Args:
         lines: What made the run, see `darksecrets.run.history.facts`.
         costs: See `darksecrets.run.history.costs`.
+        unlearned: Tasks that fine-tuned models have not learned, with their scores in words.
     """
     rows = "".join(
         f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in lines.items()
     )
     return (
-        f'<style>{_STYLE}</style>\n<div class="made">\n<table>{rows}</table>\n'
+        f'<style>{_STYLE}</style>\n<div class="made">\n{_on_learning(unlearned or {})}'
+        f"<table>{rows}</table>\n"
         f"{_costs(costs)}</div>\n"
     )
+
+
+def _on_learning(unlearned: Mapping[str, str]) -> str:
+    """A warning above everything else, if there is anything to warn of."""
+    said = "; ".join(f"<b>{escape(task)}</b> ({scores})" for task, scores in unlearned.items())
+    text = f"{MARK} Not learned by the fine-tuned models: {said}, {WHY}. {escape(ADVICE)}"
+    return f'<p class="unlearned">{text}</p>\n' if unlearned else ""
 
 
 def _costs(costs: pd.DataFrame) -> str:

@@ -233,7 +233,7 @@ rule table1:
         "../../scripts/figure.py"
 
 
-in_run(*figure_files("table1", formats=("md", "html", "tex")))
+in_run("learned", *figure_files("table1", formats=("md", "html", "tex")))
 
 
 figure(

@@ -1,5 +1,6 @@
 """Quantifiers, missing tasks and seeds, tables of other runs, and null data."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from claim_tables import (
     METRICS,
     NO,
     OPEN,
+    PAPERS,
     RUN,
     TASKS,
     YES,
@@ -63,6 +65,37 @@ def test_the_number_is_that_of_the_task_that_decides():
 def test_one_task_is_enough_for_a_statement_about_some():
     assert decide("1", CASES["1"][YES], some_tasks("RTE")).answer == YES
     assert decide("1", CASES["1"][NO], some_tasks("RTE")).answer == OPEN
+
+
+def test_a_share_over_few_seeds_has_no_interval_beyond_what_a_share_can_be():
+    """Two seeds that differ: the claim on redundancy said [-0.38, 0.68] of a share of heads."""
+    frames = {name: frame.copy() for name, frame in CASES["48"][OPEN].items()}
+    sizes = frames["largest_sets"]
+    sizes = sizes[sizes["seed"] <= 2]
+    first = sizes["seed"] == 1
+    sizes = sizes.assign(largest=np.where(first, 14, 29))
+    sizes = sizes.assign(ci_low=sizes["largest"] - 7, ci_high=sizes["largest"] + 7)
+    run = replace(some_tasks("RTE"), seeds={"RTE": [1, 2]})
+    tables = Tables({"largest_sets": sizes[sizes["task"] == "RTE"]}, TABLES)
+    papers = [replace(PAPERS["kovaleva2019"], claims=(CLAIMS["48"],))]
+    row = deciding.table(papers, tables, run).iloc[0]
+    assert row["here"] == OPEN
+    assert (row["ci_low"], row["value"]) == (0, pytest.approx(21.5 / 144))
+    for said in re.findall(r"\[(.*?)\]", row["estimates"]):
+        low, high = map(float, said.split(", "))
+        assert 0 <= low < high <= 1
+    alone = replace(decide("48", tables, run).decisive, bounds=(-np.inf, np.inf))
+    assert alone.ends[0] < 0, "which is what was shown"
+
+
+def test_numbers_of_columns_have_their_declared_bounds():
+    found = {
+        claim.id: [question.possible(TABLES) for question in claim.questions]
+        for claim in CLAIMS.values()
+    }
+    assert found["8"][0] == found["48"][0] == (0, 1)
+    assert found["34"] == [(-1, 1)]
+    assert found["22"] == [(-np.inf, np.inf)]
 
 
 def test_a_run_without_tasks_of_the_paper_decides_nothing_about_them():

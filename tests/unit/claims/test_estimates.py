@@ -1,6 +1,7 @@
 """Intervals over seeds and for several comparisons, beside SciPy's and simulations of null data."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,3 +135,23 @@ def test_a_difference_of_independent_estimates():
     found = difference(estimate(5, 3), estimate(1, 4), independent=True)
     assert (found.value, found.high - found.value) == (4, 5)
     assert difference(estimate(1), Estimate.missing((), "why"), independent=True).unknown == "why"
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+@pytest.mark.parametrize(("a", "b"), [(1, 4), (8, 2), (0.5, 0.5)])
+def test_the_mean_share_is_covered_by_intervals_of_shares(seeds, a, b):
+    """Shares of 16 heads of three tasks, whose seeds differ; truth known, 400 runs."""
+    rng, truth, covered, outside = np.random.default_rng(0), a / (a + b), 0, 0
+    error = 0.03
+    for _ in range(400):
+        shares = rng.beta(a, b, (3, seeds)) + rng.normal(0, error, (3, seeds))
+        found = np.round(16 * np.clip(shares, 0, 1)) / 16
+        parts = [estimate(share, 1.96 * error) for share in found[0]]
+        mean = replace(over_seeds(parts, spread(found)), bounds=(0, 1))
+        low, high = mean.ends
+        assert 0 <= low <= mean.value <= high <= 1
+        assert (low <= truth <= high) == (mean.low <= truth <= mean.high)
+        outside += (mean.low, mean.high) != (low, high)
+        covered += low <= truth <= high
+    assert covered / 400 >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / 400)
+    assert outside or seeds > 2, "over two seeds, some intervals would end beyond"

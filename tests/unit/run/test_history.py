@@ -110,6 +110,10 @@ def test_the_fragment_has_every_fact_and_step_as_text(run):
     at_once, folded = opening.html(facts, many).split("<details>")
     assert at_once.count("<tr><td>") == 22
     assert f"{len(many) - 22} shorter steps" in folded
+    assert "unlearned" not in page.split("</style>")[1]
+    said = opening.html(facts, many, {"<i>": "20.5, majority class 21.0"}).split("</style>")[1]
+    assert "Not learned by the fine-tuned models: <b>&lt;i&gt;</b> (20.5, majority" in said
+    assert said.index("unlearned") < said.index("<table>"), "first of all"
     nothing = opening.html(facts, history.costs(run / "none"))
     assert "not recorded here" in nothing
 
