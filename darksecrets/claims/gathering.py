@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -118,8 +118,7 @@ def _by_seed(
     """
     if "task" in question.each and name and name[0] not in run.tasks:
         return [Estimate.missing(name, ABSENT, f"the task {name[0]}")]
-    of_task = name[:1] if "task" in question.each else tuple(unlearned)
-    if lacking := [task for task in of_task if task in unlearned]:
+    if lacking := [task for task in _tasks(question, name, group, unlearned) if task in unlearned]:
         said = "; ".join(f"{task} is not learned ({unlearned[task]})" for task in lacking)
         return [Estimate.missing(name, said, f"models that learn {', '.join(lacking)}")]
     if group.empty:
@@ -129,6 +128,15 @@ def _by_seed(
         return [replace(_one(question, name, seed), seeds=1) for seed in seeds]
     found = _one(question, name, group)
     return [replace(found, seeds=int(group["seeds"].min())) if "seeds" in group else found]
+
+
+def _tasks(
+    question: Question, name: Name, group: pd.DataFrame, every: Iterable[str]
+) -> Iterable[str]:
+    """Tasks that numbers are of; ``every`` one, where rows do not say it."""
+    if "task" in question.each:
+        return name[:1]
+    return group["on"].unique() if "on" in group else every
 
 
 def _one(question: Question, name: Name, group: pd.DataFrame) -> Estimate:

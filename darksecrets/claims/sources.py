@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from darksecrets.claims import failures
@@ -19,7 +18,6 @@ from darksecrets.run.files import fingerprint
 from darksecrets.run.learned import TABLE as LEARNED
 from darksecrets.run.learned import unlearned
 from darksecrets.run.tables import Table
-
 
 EMPTY = "has no such rows"
 """What is said of a table without rows that a question is about."""
@@ -90,9 +88,10 @@ class Tables:
     @property
     def shape(self) -> tuple[int, ...]:
         """Layers and heads of the encoder, as far as tables go; empty if none is about heads."""
-        places = [frame for frame in self.frames.values() if {"layer", "head"} <= {*frame}]
-        found = [[frame["layer"].max(), frame["head"].max()] for frame in places if len(frame)]
-        return tuple(map(int, np.nanmax(found, axis=0))) if found else ()
+        columns = ["layer", "head"]
+        places = [frame for frame in self.frames.values() if {*columns} <= {*frame}]
+        last = pd.DataFrame([frame[columns].max() for frame in places], columns=columns).max()
+        return () if last.isna().any() else tuple(map(int, last))
 
     def file(self, name: str) -> str:
         """Name of a table's file."""

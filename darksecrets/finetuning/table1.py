@@ -17,8 +17,8 @@ from darksecrets.finetuning import tables
 from darksecrets.finetuning.comparison import gain_metric
 from darksecrets.finetuning.published import PAPER_STATES, read_paper
 from darksecrets.plotting.drawing import Sources
-from darksecrets.run.errors import InputError
 from darksecrets.run import learned
+from darksecrets.run.errors import InputError
 from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
 

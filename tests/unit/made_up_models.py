@@ -84,7 +84,9 @@ def made_grid(rng: np.random.Generator, skill: np.ndarray, early: float) -> Grid
 
 
 def judged(
-    metrics: Mapping[str, Sequence[str]], unlearned: Collection[str], seeds: Collection[int] = (1, 2)
+    metrics: Mapping[str, Sequence[str]],
+    unlearned: Collection[str],
+    seeds: Collection[int] = (1, 2),
 ) -> pd.DataFrame:
     """Whether models learned these tasks; of each task, those of the second seed did not."""
     rows = [

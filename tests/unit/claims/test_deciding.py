@@ -297,3 +297,24 @@ def test_without_knowing_which_models_have_learned_nothing_is_decided():
     damaged = Tables(CASES["22"][YES], TABLES, {"learned": "is missing"})
     found = decide("22", damaged)
     assert (found.answer, found.reason) == (OPEN, "learned.csv is missing")
+
+
+@pytest.mark.parametrize("name", ["X2", "R1", "G1"])
+def test_a_task_that_is_not_measured_for_a_claim_need_not_be_learned(name):
+    """It left all claims open that compare tasks of an analysis, though none is about it."""
+    frames = CASES[name][YES]
+    (measured, *_) = next(frame["task"].unique() for frame in frames.values() if "task" in frame)
+    run = replace(RUN, tasks=RUN.tasks | {"noise": ["accuracy"]})
+    run = replace(run, seeds=RUN.seeds | {"noise": RUN.seeds["RTE"]})
+    for task, answer in (("noise", YES), (measured, OPEN)):
+        table = pd.DataFrame([{"task": task, "bag_of_words": 53.8, "learned": False} | LEARNED])
+        assert decide(name, frames | {"learned": table}, run).answer == answer
+
+
+def test_tables_without_single_heads_do_not_say_how_many_there_are():
+    """Such as one of layers only: its missing heads were compared with numbers, and raised."""
+    layers = pd.DataFrame({"layer": [1, 12], "head": pd.array([None, None], dtype="Int64")})
+    heads = pd.DataFrame({"layer": [3, 12], "head": pd.array([2, 12], dtype="Int64")})
+    assert Tables({"a": layers, "b": heads}, TABLES).shape == (12, 12)
+    for frames in ({}, {"a": layers}, {"b": heads[:0]}):
+        assert Tables(frames, TABLES).shape == ()
