@@ -184,6 +184,9 @@ def compare(
 def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.DataFrame:
     """Whether the fine-tuned models of every task have learned it, all seeds and each seed.
 
+    This is about the models at hand, so the test is over examples: over two seeds that differ, no
+    mean is significant, however well both have learned. Together they have if most of them have.
+
     Args:
         all_outcomes: Predictions of every task: the fine-tuned models' and the baselines'.
         resampling: How scores are resampled.
@@ -191,20 +194,29 @@ def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.Data
     Returns:
         Rows of `tables.LEARNED`.
     """
-    compared, rows = ("finetuned", *tables.BASELINE_NAMES), []
+    rows = []
     for outcomes in all_outcomes:
-        alone = {name: outcomes.predictions[name] for name in compared}
+        needed = {name: outcomes.predictions[name] for name in _JUDGED}
         metric = gain_metric(outcomes.task.metrics)
-        every = _Scores(replace(outcomes, predictions=alone), metric, resampling)
-        for seed in (None, *(outcomes.seeds if len(outcomes.seeds) > 1 else [])):
-            scores = every if seed is None else every.of([seed])
-            found = scores.difference(*compared[:2]).row()
-            own, least, words = (PERCENT * float(scores.values[name].mean()) for name in compared)
-            is_better = found["difference"] > 0 and found["p_value"] < LEVEL
-            row = {"score": own, "majority": least, "bag_of_words": words}
-            row |= {"p_value": found["p_value"], "learned": is_better and own >= words}
-            rows.append({**every.identity, "seed": seed, **row})
+        every = _Scores(replace(outcomes, predictions=needed), metric, resampling)
+        together, seeds = _judged(every), outcomes.seeds if len(outcomes.seeds) > 1 else []
+        alone = [{**_judged(every.of([seed])), "seed": seed} for seed in seeds]
+        if alone:
+            together["learned"] &= sum(row["learned"] for row in alone) > len(alone) / 2
+        rows += [{**together, "seed": None}, *alone]
     return pd.DataFrame(rows).astype({"seed": "Int64"})[list(tables.LEARNED.names)]
+
+
+_JUDGED = ("finetuned", *tables.BASELINE_NAMES)
+
+
+def _judged(scores: _Scores) -> dict[str, Any]:
+    """Columns of `tables.LEARNED`."""
+    found = scores.difference(*_JUDGED[:2]).of_models_at_hand().row()
+    own, least, words = (PERCENT * float(scores.values[name].mean()) for name in _JUDGED)
+    is_better = found["difference"] > 0 and found["p_value"] < LEVEL
+    judged = {"p_value": found["p_value"], "learned": is_better and own >= words}
+    return {**scores.identity, "score": own, "majority": least, "bag_of_words": words, **judged}
 
 
 def _corrected(rows: Sequence[Mapping[str, Any]], declared: Table) -> pd.DataFrame:
@@ -229,6 +241,10 @@ class _Difference:
     of_examples: float
     swapped: Floats
     bounds: tuple[float, float]
+
+    def of_models_at_hand(self) -> _Difference:
+        """The mean over the seeds, as if there were no others."""
+        return replace(self, values=self.values.mean(keepdims=True))
 
     def row(self) -> dict[str, Any]:
         """Columns of the tables that hold differences."""
