@@ -136,7 +136,7 @@ MEAN_DIFFERENCES = Table(
 LEARNED = Table(
     "learned",
     "Whether fine-tuned models have learned their task: better than the majority class (paired "
-    "test over examples, p < 0.05), and not below a bag of words; together, if more than half have.",
+    "test over examples, p < 0.05), and not below a bag of words; together, if most of them have.",
     (
         TASK,
         like(SEED, "seed of fine-tuning; empty for all together", optional=True),

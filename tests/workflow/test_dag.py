@@ -131,7 +131,7 @@ def needs(smoke_config):
     ("target", "without"),
     [
         ("table1", {"extract_attention", "figure5", "learning_curves"}),
-        ("figure5", {"evaluate_pretrained", "table1", "evaluate_baselines"}),
+        ("figure5", {"evaluate_pretrained", "table1", "compare_scores"}),
         ("figure3", {"prepare_dataset", "finetune", "extract_attention"}),
         ("figure4", {"get_pretrained_model", "measure_framenet_heads"}),
         ("figure1", {"extract_attention", "measure_attention", "finetune"}),

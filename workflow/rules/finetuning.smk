@@ -97,12 +97,17 @@ rule evaluate_pretrained:
 
 
 rule evaluate_baselines:
-    """Score what needs no model: the majority class and a bag of words, on every task."""
+    """Score what needs no model: the majority class and a bag of words; say which fine-tuned models are not better.
+
+    Figures mark the tasks of these, and need no other models for it.
+    """
     input:
         datasets=per_task("<results>/data/{task}"),
+        finetuned=per_task_and_seed("<results>/predictions/{task}/finetuned/seed-{seed}.csv"),
     output:
         table="<results>/tables/baselines.csv",
         predictions=per_task("<results>/predictions/{task}/baselines.csv"),
+        learned="<results>/tables/learned.csv",
         provenance="<results>/tables/baselines.provenance.json",
     log:
         "<logs>/evaluate_baselines.log",
@@ -116,36 +121,12 @@ rule evaluate_baselines:
         **ask(resources.baselines),
     params:
         tasks=entries_to_score(),
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
     message:
         "Score the baselines"
     script:
         "../../scripts/evaluate_baselines.py"
-
-
-rule judge_learning:
-    """Say which fine-tuned models have learned their task: figures of the others are marked."""
-    input:
-        predictions=per_task_and_seed("<results>/predictions/{task}/finetuned/seed-{seed}.csv"),
-        baselines=per_task("<results>/predictions/{task}/baselines.csv"),
-    output:
-        table="<results>/tables/learned.csv",
-        provenance="<results>/tables/learned.provenance.json",
-    log:
-        "<logs>/judge_learning.log",
-    group:
-        "scores"
-    conda:
-        "../../envs/figures.yaml"
-    resources:
-        **ask(resources.comparing_scores),
-    params:
-        tasks=entries_to_score(),
-        resamples=lookup(dpath="scores/resamples", within=config),
-        seed=lookup(dpath="scores/seed", within=config),
-    message:
-        "Judge what fine-tuned models have learned"
-    script:
-        "../../scripts/judge_learning.py"
 
 
 rule compare_scores:
