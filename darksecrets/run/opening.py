@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -21,6 +22,7 @@ _SIDES = 2
 _LONGEST = 22
 """Steps that are listed at once, so that the page fits a window; the others are folded."""
 
+_ADVICE = re.sub("`(.*?)`", r"<code>\1</code>", escape(ADVICE))
 _STYLE = """
 .made { font: 12px/1.35 system-ui, sans-serif; color: #1f2937; max-width: 880px; }
 .made table { border-collapse: collapse; margin: 0; width: auto; table-layout: auto; }
@@ -70,7 +72,7 @@ def html(
 def _on_learning(unlearned: Mapping[str, str]) -> str:
     """A warning above everything else, if there is anything to warn of."""
     said = "; ".join(f"<b>{escape(task)}</b> ({scores})" for task, scores in unlearned.items())
-    text = f"{MARK} Not learned by the fine-tuned models: {said}, {WHY}. {escape(ADVICE)}"
+    text = f"{MARK} Not learned by the fine-tuned models: {said}, {WHY}. {_ADVICE}"
     return f'<p class="unlearned">{text}</p>\n' if unlearned else ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, axes_named, bars_of, cells_of, draw_from_file, draw_with
+from drawn import ALL, axes_named, bars_of, cells_of, draw_from_file, draw_with, written
 from labelled import labelled_maps, predictions
 from matplotlib.colors import to_hex
 
@@ -109,6 +109,14 @@ def test_a_reading_that_the_table_lacks_is_left_out():
     table = shares(["RTE"])
     figure = draw_with(figure2.draw, ["RTE"], table=table[table["definition"] == "lenient"])
     assert len(figure.axes) == 1 + len(NAMES)
+
+
+def test_a_state_that_no_task_has_is_said_to_be_missing():
+    table = shares(["RTE", "MRPC"])
+    known = draw_with(figure2.draw, ["RTE", "MRPC"], table=table)
+    some = draw_with(figure2.draw, ["RTE", "MRPC"], table=table[table["state"] != "random"])
+    foots = ["".join(text.get_text() for text in written(each)) for each in (known, some)]
+    assert [" ".join(foot.split()).count("random: not in this run") for foot in foots] == [0, 1]
 
 
 def test_published_numbers_and_the_papers_range_are_drawn_only_when_given():
