@@ -16,7 +16,7 @@ import numpy.typing as npt
 from darksecrets.stats.resampling import stratified_halves
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.tables import ALL
-from darksecrets.syntax.treebank import ROOT, Sentence
+from darksecrets.syntax.treebank import ROOT, Sentence, word_class
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -184,18 +184,19 @@ class Treebank:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Parts of speech by the two first letters: NN, NNS, NNP and NNPS are one."""
-        return tuple(sorted({tag[:2] for tag in self.tags}))
+        """Classes of words."""
+        return tuple(sorted({word_class(tag) for tag in self.tags}))
 
     def _ranks(self, own: Sentence) -> Numbers:
         """[pairs] see `Pairs.rank`, of one sentence."""
-        tags = np.array([self.classes.index(tag[:2]) for tag in own.tags])
+        classes = self.classes
+        tags = np.array([classes.index(word_class(tag)) for tag in own.tags])
         same = tags[:, None] == tags  # [word, word of the tag]
         before = (np.cumsum(same, axis=0) - same).astype(np.int64)  # [first, second]
         number = np.diagonal(before)
         after = np.arange(len(own)) > np.arange(len(own))[:, None]
         rank = np.where(after, number - before - same + 1, number - before)
-        found: Numbers = ((rank + self.longest) * len(self.classes) + tags).ravel()
+        found: Numbers = ((rank + self.longest) * len(classes) + tags).ravel()
         return found
 
     def _labelled(self, own: Sequence[Sentence]) -> Numbers:

@@ -233,6 +233,20 @@ DISTRACTORS = Table(
         *estimate("share", "share of the weight to all of these that the subject gets"),
         share("uniform", "the same of equal parts", control_of="share"),
         *estimate("over_uniform", "`share` − `uniform`", -1),
+        *estimate(
+            "over_places",
+            "how much more than what is, in the same sentence, at the subjects' places of other "
+            "sentences with as many words and nouns",
+            -1,
+            optional=True,
+        ),
+        *estimate(
+            "over_rank",
+            "how much more than the noun that is the subject in other sentences with the same "
+            "classes of nouns before the verb",
+            -1,
+            optional=True,
+        ),
         share("nearest", "what the nearest of them gets, the subject or not", control_of="share"),
         share("random", "`share` in the encoder with random weights", control_of="share"),
     ),

@@ -122,10 +122,11 @@ def of_trees(read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: in
 
 def of_subjects(read: Sequence[Read], of: Heads, rng: np.random.Generator) -> pd.DataFrame:
     """`distractors` of encoders of one such head each, over all numbers of distractors."""
-    rows = []
+    rows, sentences = [], [each.sentence for each in read]
+    alike = distractors.Alike.of(sentences)
     for name, head in of.items():
         made = word_maps(read, {name: head}, rng)
-        own = distractors.of_subjects(made, [each.sentence for each in read])
+        own = distractors.of_subjects(made, sentences, alike)
         found = distractors.table(read, own)
         rows.append(
             found[(found["distractors"] == "any") & found["layer"].isna()].assign(kind=name)
