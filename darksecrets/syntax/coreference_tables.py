@@ -59,9 +59,16 @@ COREFERENCE_HEADS = Table(
             "the same of a random earlier expression of the kind that the head chooses",
             control_of="accuracy",
         ),
+        share(
+            "same_form",
+            "the same of the first, the last or a random earlier expression, the best of these, "
+            "whose head word is as long as its own (or not) and as frequent (or not), as that of "
+            "the head's choice is",
+            control_of="accuracy",
+        ),
         probability(
             "p_family",
-            "p-value of exceeding all three controls (random signs of the texts' differences), "
+            "p-value of exceeding all four controls (random signs of the texts' differences), "
             "corrected for all heads and kinds",
         ),
         *_COUNTS,

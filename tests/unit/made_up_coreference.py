@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.syntax.antecedents import Resolved, join, resolve
+from darksecrets.syntax.antecedents import Resolved, counted, join, resolve
 from darksecrets.syntax.coreference import Expression, Text
 from darksecrets.syntax.coreference_tables import PROPER
 
@@ -74,9 +74,9 @@ IGNORANT: tuple[Head, ...] = (
 
 def read_by(heads: Sequence[Head], texts: Sequence[Text], rng: np.random.Generator) -> Resolved:
     """What an encoder of one layer with these heads finds."""
-    parts = []
+    parts, counts = [], counted(texts)
     for number, text in enumerate(texts):
         found = text.expressions
         weights = np.stack([head(found, rng) for head in heads])[None]
-        parts.append(resolve(number, found, weights))
+        parts.append(resolve(number, found, weights, counts))
     return join(parts)

@@ -17,7 +17,7 @@ from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, H
 from darksecrets.features.measures import measure
 from darksecrets.features.tokens import Tokens
 from darksecrets.framenet.heads import Link, Sentence
-from darksecrets.syntax import coreference, distractors, heads, trees
+from darksecrets.syntax import antecedents, coreference, distractors, heads, trees
 from darksecrets.syntax.antecedents import Resolved, join, resolve
 from darksecrets.syntax.coreference_statistics import tables
 from darksecrets.syntax.guesses import Guess, Read
@@ -85,15 +85,22 @@ def of_equal_words(
         return _named(measure(store, [tokens for _, tokens in longest], 0)["equal_words"], of)
 
 
-def word_maps(read: Sequence[Read], of: Heads, rng: np.random.Generator) -> WordMaps:
+def texts_of(read: Sequence[Read]) -> list[Text]:
+    """Parsed sentences as texts."""
+    counts = counted(each.sentence.words for each in read)
+    return [text_of(each.sentence.words, each.sentence.tags, counts) for each in read]
+
+
+def word_maps(
+    read: Sequence[Read], texts: Sequence[Text], of: Heads, rng: np.random.Generator
+) -> WordMaps:
     """Maps of the words of parsed sentences, without [CLS] and [SEP]."""
-    size, counts = max(len(each.sentence) for each in read), counted(e.sentence.words for e in read)
+    size = max(len(each.sentence) for each in read)
     found = np.zeros((len(read), 1, len(of), size, size))
     apart = np.zeros((len(read), size, size), dtype=bool)
-    for own, flags, each in zip(found[:, 0], apart, read, strict=True):
+    for own, flags, each, text in zip(found[:, 0], apart, read, texts, strict=True):
         words = len(each.sentence)
         flags[:words, :words] = each.apart
-        text = text_of(each.sentence.words, each.sentence.tags, counts)
         for into, head in zip(own, of.values(), strict=True):
             into[:words, :words] = head(text, rng)[1:-1, 1:-1]
             into[:words, :words] += _TIES * rng.random((words, words))
@@ -104,7 +111,7 @@ def of_relations(
     read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: int
 ) -> pd.DataFrame:
     """`syntactic_heads` of these heads."""
-    made = word_maps(read, of, rng)
+    made = word_maps(read, texts_of(read), of, rng)
     return _named(heads.table(read, _guesses(read, made), seed), of)
 
 
@@ -116,16 +123,18 @@ def _guesses(read: Sequence[Read], made: WordMaps) -> list[Guess]:
 
 def of_trees(read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: int) -> pd.DataFrame:
     """`attention_trees` of these heads."""
-    made, sentences = word_maps(read, of, rng), [each.sentence for each in read]
+    made, sentences = word_maps(read, texts_of(read), of, rng), [each.sentence for each in read]
     return _named(trees.table(read, trees.of_trees(made, sentences), seed), of)
 
 
-def of_subjects(read: Sequence[Read], of: Heads, rng: np.random.Generator) -> pd.DataFrame:
+def of_subjects(
+    read: Sequence[Read], texts: Sequence[Text], of: Heads, rng: np.random.Generator
+) -> pd.DataFrame:
     """`distractors` of encoders of one such head each, over all numbers of distractors."""
     rows, sentences = [], [each.sentence for each in read]
     alike = distractors.Alike.of(sentences)
     for name, head in of.items():
-        made = word_maps(read, {name: head}, rng)
+        made = word_maps(read, texts, {name: head}, rng)
         own = distractors.of_subjects(made, sentences, alike)
         found = distractors.table(read, own)
         rows.append(
@@ -146,8 +155,7 @@ _EXPRESSIONS = {"pronoun": PRONOUN}
 
 def resolved(texts: Sequence[coreference.Text], of: Heads, rng: np.random.Generator) -> Resolved:
     """What an encoder of one layer with these heads finds."""
-    counts = counted([each.head for each in text.expressions] for text in texts)
-    parts = []
+    counts, parts = antecedents.counted(texts), []
     for number, text in enumerate(texts):
         places = np.array([each.word for each in text.expressions])
         words, tags = ([""] * (places[-1] + 1) for _ in range(2))
@@ -157,7 +165,7 @@ def resolved(texts: Sequence[coreference.Text], of: Heads, rng: np.random.Genera
         whole = text_of(words, tags, counts)
         at = np.ix_(places + 1, places + 1)
         own = np.stack([head(whole, rng)[at] for head in of.values()])[None]
-        parts.append(resolve(number, text.expressions, own + _TIES * rng.random(own.shape)))
+        parts.append(resolve(number, text.expressions, own + _TIES * rng.random(own.shape), counts))
     return join(parts)
 
 
