@@ -148,7 +148,7 @@ def tokens(examples: Iterable[dict[str, Any]]) -> Iterator[tuple[Text, Tokens]]:
         text = text_of([w["text"] for w in words], [w["tag"] for w in words], counts, len(both[0]))
         offsets = np.zeros((len(text.words), 2), dtype=np.int64)
         offsets[text.places] = [(word["start"], word["end"]) for word in words]
-        own = describe_example(idx, both, offsets, np.array(text.segments), ~text.usable)
+        own = describe_example(idx, both, offsets, np.array(text.segments), ~text.usable, counts)
         yield text, own
 
 

@@ -114,9 +114,7 @@ class Alike:
                 found.classes[classes].append((number, choice))
         return found
 
-    def others(
-        self, number: int, sentence: Sentence, choice: Choice
-    ) -> Iterator[list[Choice]]:
+    def others(self, number: int, sentence: Sentence, choice: Choice) -> Iterator[list[Choice]]:
         """Choices of other sentences to compare one with, for each control."""
         for of, kind in zip((self.places, self.classes), _kinds(sentence, choice), strict=True):
             yield [other for at, other in of.get(kind, ()) if at != number]
@@ -128,9 +126,7 @@ def _kinds(sentence: Sentence, choice: Choice) -> tuple[Hashable, Hashable]:
     return (len(sentence), len(choice.nouns)), classes
 
 
-def of_subjects(
-    batch: WordMaps, sentences: Sequence[Sentence], alike: Alike
-) -> list[Floats]:
+def of_subjects(batch: WordMaps, sentences: Sequence[Sentence], alike: Alike) -> list[Floats]:
     """Shares of the weight from verbs to the nouns before them.
 
     Args:
@@ -150,8 +146,14 @@ def of_subjects(
         for choice in choices(sentence, flags):
             parts = _parts(own, [choice])[..., 0, :]
             places, ranks = alike.others(number, sentence, choice)
-            rows.append([parts[:, choice.rank], parts[:, -1],
-                         _at_places(own, places), _at_ranks(parts, ranks)])
+            rows.append(
+                [
+                    parts[:, choice.rank],
+                    parts[:, -1],
+                    _at_places(own, places),
+                    _at_ranks(parts, ranks),
+                ]
+            )
         shares = np.array(rows).reshape(len(rows), 1 + len(_BESIDE), own.shape[0])
         found.append(shares.transpose(0, 2, 1))
     return found
@@ -164,11 +166,15 @@ def _parts(maps: Floats, places: Sequence[Choice]) -> Floats:
         maps: Of one sentence.
         places: With equally many nouns.
     """
-    verbs, nouns = (np.array([getattr(each, name) for each in places]) for name in ("verb", "nouns"))
+    verbs, nouns = (
+        np.array([getattr(each, name) for each in places]) for name in ("verb", "nouns")
+    )
     weights = maps[:, :, verbs[:, None], nouns]
     total = weights.sum(axis=-1, keepdims=True)
     equal = 1 / nouns.shape[1]
-    parts: Floats = np.where(total > _LEAST, weights / np.maximum(total, _LEAST), equal).mean(axis=1)
+    parts: Floats = np.where(total > _LEAST, weights / np.maximum(total, _LEAST), equal).mean(
+        axis=1
+    )
     return parts
 
 

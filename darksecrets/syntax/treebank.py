@@ -22,8 +22,8 @@ ROOT = -1
 """Head of the word that has none."""
 
 _UNIVERSAL = frozenset(
-    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
-)
+    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON"}
+) | {"PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
 """Parts of speech of CoNLL-U files; other sources have Penn tags."""
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _PRONOUNS = frozenset({"PRP", "PRP$"})

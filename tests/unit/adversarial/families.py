@@ -71,10 +71,10 @@ def of_links(
     return _named(frames.measured(made, draws, 0), of)
 
 
-def of_equal_words(
+def of_pairs(
     every: Sequence[tuple[Text, Tokens]], of: Heads, rng: np.random.Generator
-) -> pd.DataFrame:
-    """`equal_words` of these heads."""
+) -> dict[str, pd.DataFrame]:
+    """`token_pairs` and `equal_words` of these heads."""
     longest = sorted(every, key=lambda one: -len(one[0].usable))
     found = [
         np.array([head(text, rng) for head in of.values()])[None].astype(np.float16)
@@ -82,7 +82,8 @@ def of_equal_words(
     ]
     with tempfile.TemporaryDirectory() as folder:
         store = pairs.save(Path(folder) / "maps", found)
-        return _named(measure(store, [tokens for _, tokens in longest], 0)["equal_words"], of)
+        found = measure(store, [tokens for _, tokens in longest], 0)
+    return {name: _named(found[name], of) for name in ("token_pairs", "equal_words")}
 
 
 def texts_of(read: Sequence[Read]) -> list[Text]:
