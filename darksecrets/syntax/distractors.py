@@ -247,12 +247,12 @@ def _rows(
             **{"verbs": len(counts), "sentences": len(np.unique(unit))},
             **_mean(shares, unit).columns("share", 0, 1),
             "uniform": uniform.mean(),
-            "nearest": beside[_NEAREST].mean(axis=0),
             **{
                 column: values
                 for control, each in over.items()
                 for column, values in _mean(each, unit).columns(f"over_{control}", -1, 1).items()
             },
+            "nearest": beside[_NEAREST].mean(axis=0),
         }
     )
 

@@ -60,6 +60,11 @@ def test_shares_are_those_of_plain_loops(resolved, found):
         ):
             mean = sum(values[n, 0, head] for n in pronouns) / len(pronouns)
             assert rows.loc[head + 1, name] == pytest.approx(mean)
+        mean = 0.0
+        for form in range(4):  # the best of three rules for each form of choice
+            own = [n for n in pronouns if resolved.form[n, 0, head] == form]
+            mean += max(sum(resolved.of_form[n, r, 0, head] for n in own) for r in range(3))
+        assert rows.loc[head + 1, "same_form"] == pytest.approx(mean / len(pronouns))
     totals = [sum(resolved.distances[n, far] for n in pronouns) for far in range(60)]
     assert rows["fixed_distance"].iloc[0] == pytest.approx(max(totals) / len(pronouns))
     assert best_distance(resolved, resolved.kind == 0) == 1 + totals.index(max(totals))
