@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
 from adversarial import families, maps
 from adversarial.families import Heads, text_of
-from adversarial.maps import Head, Text
+from adversarial.maps import Text
 from made_up_coreference import knowing, read_by, right
 from made_up_syntax import guesses, read, relation
 
@@ -51,32 +51,12 @@ IGNORANT: Heads = maps.ADVERSARIES | {
 Row = dict[str, Any]
 
 
-def planted(pairs: dict[int, list[tuple[int, int]]], share: float, weight: float) -> Head:
-    """Noise; in a share of the texts, some of the weight of a token goes to what it belongs to.
-
-    Args:
-        pairs: For each text, by its identity, queries and keys.
-        share: Share of the texts.
-        weight: Of the token's weight.
-    """
-
-    def make(text: Text, rng: np.random.Generator) -> maps.Map:
-        a = maps.noise(text, rng)
-        if rng.random() < share:
-            for query, key in pairs[id(text)]:
-                a[query] *= 1 - weight
-                a[query, key] += weight
-        return a
-
-    return make
-
-
 POWERS = ((1.0, 0.5), (2 / 3, 0.5), (2 / 3, 0.25), (1.0, 0.1))
 
 
 def followers(pairs: dict[int, list[tuple[int, int]]]) -> Heads:
     """Heads that follow pairs, and how much."""
-    return {f"follows {s:.0%}, {w:.0%}": planted(pairs, s, w) for s, w in POWERS}
+    return {f"follows {s:.0%}, {w:.0%}": maps.planted(pairs, s, w) for s, w in POWERS}
 
 
 def pipeline() -> Language:

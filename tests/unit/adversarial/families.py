@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ import torch
 
 from adversarial import frames, maps, pairs
 from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
+from adversarial.trials import ROUNDING
 from darksecrets.features.measures import measure
 from darksecrets.features.tokens import Tokens
 from darksecrets.framenet.heads import Link, Sentence
@@ -24,6 +25,8 @@ from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.words import WordMaps
 
 Heads = Mapping[str, Head]
+Knowing = Callable[[Sequence[coreference.Expression], np.random.Generator], npt.NDArray[np.float64]]
+"""[expression, expression] weights of a head in a text."""
 Flags = npt.NDArray[np.bool_]
 
 _COARSE = {
@@ -131,17 +134,19 @@ def of_trees(read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: in
 def of_subjects(
     read: Sequence[Read], texts: Sequence[Text], of: Heads, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """`distractors` of encoders of one such head each, over all numbers of distractors."""
-    rows, sentences = [], [each.sentence for each in read]
-    alike = distractors.Alike.of(sentences)
-    for name, head in of.items():
-        made = word_maps(read, texts, {name: head}, rng)
-        own = distractors.of_subjects(made, sentences, alike)
-        found = distractors.table(read, own)
-        rows.append(
-            found[(found["distractors"] == "any") & found["layer"].isna()].assign(kind=name)
-        )
-    return pd.concat(rows, ignore_index=True)
+    """`distractors` of these heads, each a layer of its own, over all numbers of distractors."""
+    made, sentences = word_maps(read, texts, of, rng), [each.sentence for each in read]
+    layers = WordMaps(made.numbers, made.maps.transpose(1, 2), made.apart)
+    shares = distractors.of_subjects(layers, sentences, distractors.Alike.of(sentences))
+    found = distractors.table(read, shares)
+    own = found[(found["distractors"] == "any") & found["layer"].notna()]
+    return _named(own.rename(columns={"layer": "head"}).astype({"head": int}), of)
+
+
+def exceeds_controls(subjects: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """[rows] whether subjects get more than from equal parts, places and ranks."""
+    ends = subjects[["over_uniform_low", "over_places_low", "over_rank_low"]].to_numpy()
+    return (ends > ROUNDING).all(axis=1)
 
 
 def of_texts(
@@ -154,19 +159,35 @@ def of_texts(
 _EXPRESSIONS = {"pronoun": PRONOUN}
 
 
-def resolved(texts: Sequence[coreference.Text], of: Heads, rng: np.random.Generator) -> Resolved:
-    """What an encoder of one layer with these heads finds."""
-    counts, parts = antecedents.counted(texts), []
-    for number, text in enumerate(texts):
-        places = np.array([each.word for each in text.expressions])
-        words, tags = ([""] * (places[-1] + 1) for _ in range(2))
+def resolved(
+    texts: Sequence[coreference.Text],
+    of: Heads,
+    rng: np.random.Generator,
+    knowing: Sequence[Knowing] = (),
+) -> Resolved:
+    """What an encoder of one layer with these heads finds.
+
+    Args:
+        texts: Texts of expressions.
+        of: Heads that know nothing of these.
+        rng: Source of randomness.
+        knowing: Further heads, which do.
+    """
+    counts, words_of = antecedents.counted(texts), []
+    for text in texts:
+        words = [""] * (text.expressions[-1].word + 1)
         tags = [OTHER] * len(words)
         for each in text.expressions:
             words[each.word], tags[each.word] = each.head, _EXPRESSIONS.get(each.kind, NOUN)
-        whole = text_of(words, tags, counts)
-        at = np.ix_(places + 1, places + 1)
-        own = np.stack([head(whole, rng)[at] for head in of.values()])[None]
-        parts.append(resolve(number, text.expressions, own + _TIES * rng.random(own.shape), counts))
+        words_of.append(text_of(words, tags, counts))
+    parts = []
+    for number, (text, whole) in enumerate(zip(texts, words_of, strict=True)):
+        places = 1 + np.array([each.word for each in text.expressions])
+        made = [head(whole, rng)[np.ix_(places, places)] for head in of.values()]
+        made += [head(text.expressions, rng) for head in knowing]
+        own = np.stack(made)[None]
+        own += _TIES * rng.random(own.shape)
+        parts.append(resolve(number, text.expressions, own, counts))
     return join(parts)
 
 

@@ -19,25 +19,14 @@ from darksecrets.patterns.agreement import agreements
 from darksecrets.patterns.classes import LENIENT, PATTERNS
 from darksecrets.patterns.mapset import MapSet, label_table
 
-_NOISE, _DIRICHLET = maps.NOISES
-_MIXTURES = "mixtures of two of them"
-_OFFSET = "one fixed offset (-3 to +3)"
-
-
-def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
-    """Heads that know nothing, and the kind of each."""
-    kinds = [_OFFSET if name.startswith("offset") else name for name in maps.SIMPLE]
-    kinds += [*maps.SOFT, *[_MIXTURES] * len(maps.MIXED)]
-    kinds += [f"product: {name}" for name in maps.PRODUCTS]
-    several = [*[maps.noise] * noises, *[maps.dirichlet] * noises]
-    kinds += [*[_NOISE] * noises, *[_DIRICHLET] * noises]
-    return [*maps.ADVERSARIES.values(), *several], kinds
+_NOISE = next(iter(maps.NOISES))
 
 
 def links(size: Size, folder: Path) -> Iterator[Trial]:
     """FrameNet's links (section 4.2): tests of heads, and which of them stand out."""
     rng = np.random.default_rng(0)
-    heads, kinds = _kinds(size.noises)
+    of, kinds = maps.registry(size.noises)
+    heads = [*of.values()]
     strengths = [(1 / 3, 0.25), (2 / 3, 0.25), (2 / 3, 0.5)]
     followers = [
         f"{weight:.0%} of the weight follows links in {share:.0%} of the sentences"
@@ -71,7 +60,8 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
 def related(size: Size, folder: Path) -> Iterator[Trial]:
     """Related tokens and equal words (sections 4.5 and 5)."""
     rng = np.random.default_rng(1)
-    heads, kinds = _kinds(size.noises)
+    of, kinds = maps.registry(size.noises)
+    heads = [*of.values()]
     for table in ("token_pairs", "equal_words"):
         p, q, r = [], [], []
         for corpus in range(size.corpora):
@@ -79,24 +69,11 @@ def related(size: Size, folder: Path) -> Iterator[Trial]:
             p.append(found["p_value"].to_numpy() < LEVEL)
             q.append(found["q_value"].to_numpy() < LEVEL)
             r.append(found)
-        limit = np.array([kind.startswith(_LIMITS[table]) for kind in kinds])
-        for truth, of in ((NULL, ~limit), (LIMIT, limit)):
-            of_kind = [kind for kind, own in zip(kinds, of, strict=True) if own]
-            passed = [one[of] for one in p]
-            yield from by_kind(f"{table}: p_value < 0.05", truth, of_kind, passed, LEVEL)
-        others = [one[~limit] for one in q]
-        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", others, LEVEL)
+        yield from by_kind(f"{table}: p_value < 0.05", NULL, kinds, p, LEVEL)
+        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", q, LEVEL)
         if table == "token_pairs":
             yield _diagonal(r, kinds)
         yield from _related_power(table, size, folder, rng)
-
-
-_LIMITS = {
-    "token_pairs": ("nearest noun before, over", "farthest noun before, over"),
-    "equal_words": ("words of the same", "nearest word of the same"),
-}
-"""Heads that pass, as is known: beginnings of their names. No control is of the class of words
-together with the place, or of the length and frequency of words."""
 
 
 def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
