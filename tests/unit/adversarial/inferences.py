@@ -10,7 +10,7 @@ from glue import TASKS
 from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
-from adversarial.trials import LEVEL, LIMIT, NULL, ONE_END, POWER, Size, Trial, by_kind, once
+from adversarial.trials import LEVEL, NULL, ONE_END, POWER, Size, Trial, by_kind, once
 from darksecrets.ablation.best import best
 from darksecrets.ablation.statistics import Resampling, effects
 from darksecrets.data.tasks import Task
@@ -34,19 +34,16 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
     ]
     p, family = [], []
     for corpus in range(size.corpora):
-        every = [*heads, *maps.SUMS_OF_PRODUCTS.values()]
-        found = frames.measured(frames.corpus(rng, every, strengths), 999, corpus)
+        found = frames.measured(frames.corpus(rng, heads, strengths), 999, corpus)
         shaped = found.sort_values(["head", "direction"])[["p_value", "p_family"]].to_numpy()
         p.append(shaped[:, 0].reshape(-1, 2) < LEVEL)
         family.append(shaped[:, 1].reshape(-1, 2) < LEVEL)
-    n, limits = len(heads), [f"sum of products: {name}" for name in maps.SUMS_OF_PRODUCTS]
+    n = len(heads)
     test, stands = "framenet_heads: p_value < 0.05", "framenet_heads: exceeds_controls"
     yield from by_kind(test, NULL, kinds, [one[:n] for one in p], LEVEL)
     yield from by_kind(stands, NULL, kinds, [one[:n] for one in family], LEVEL)
     yield once(f"{stands}, any head", "all of these heads", [one[:n] for one in family], LEVEL)
-    rest = slice(n, n + len(limits))
-    yield from by_kind(stands, LIMIT, limits, [one[rest] for one in family], LEVEL)
-    yield from by_kind(stands, POWER, followers, [one[rest.stop :] for one in family], LEVEL)
+    yield from by_kind(stands, POWER, followers, [one[n:] for one in family], LEVEL)
     alike = [frames.measured(frames.alike(rng), 499, n) for n in range(size.corpora)]
     kind = "random weights, words treated alike in all sentences"
     yield from by_kind(
@@ -94,17 +91,13 @@ def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
 def _related_power(
     table: str, size: Size, folder: Path, rng: np.random.Generator
 ) -> Iterator[Trial]:
-    """Heads that follow the pairs, beside noise; and sums of products, which are a known limit."""
-    weights, q = [0.02, 0.05, 0.1], []
-    every = [*[maps.noise] * 20, *maps.SUMS_OF_PRODUCTS.values()]
+    """Heads that follow the pairs, beside noise."""
+    weights, q, every = [0.02, 0.05, 0.1], [], [maps.noise] * 20
     for corpus in range(size.corpora):
         found = pairs.measured(folder / f"{table}-power-{corpus}", table, rng, every, weights)
-        q.append(found["q_value"].to_numpy()[20:] < LEVEL)
-    name, n = f"{table}: q_value < 0.05", len(maps.SUMS_OF_PRODUCTS)
-    limits = [f"sum of products: {product}" for product in maps.SUMS_OF_PRODUCTS]
+        q.append(found["q_value"].to_numpy()[len(every) :] < LEVEL)
     followers = [f"{weight:.0%} of the weight goes to the related token" for weight in weights]
-    yield from by_kind(name, LIMIT, limits, [one[:n] for one in q], LEVEL)
-    yield from by_kind(name, POWER, followers, [one[n:] for one in q], LEVEL)
+    yield from by_kind(f"{table}: q_value < 0.05", POWER, followers, q, LEVEL)
 
 
 _METRICS = {"accuracy": sweeps.CLASSES, "f1": sweeps.CLASSES, "pearson": sweeps.REGRESSION}

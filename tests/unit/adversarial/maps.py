@@ -349,26 +349,26 @@ PRODUCTS: dict[str, Head] = {
 ADVERSARIES = SIMPLE | SOFT | MIXED | {f"product: {name}": head for name, head in PRODUCTS.items()}
 """Heads of which it is known that they follow no link."""
 
-OFFSET, MIXTURES = "one fixed offset (-3 to +3)", "mixtures of two of them"
-
-
-def registry(noises: int) -> tuple[dict[str, Head], list[str]]:
-    """All ignorant heads and several of each noise, by name; and the kind of each."""
-    of = ADVERSARIES | {f"{name} {n}": head for name, head in NOISES.items() for n in range(noises)}
-    kinds = dict.fromkeys(MIXED, MIXTURES)
-    kinds |= {name: OFFSET for name in PLACES if name.startswith("offset")}
-    kinds |= {f"{name} {n}": name for name in NOISES for n in range(noises)}
-    return of, [kinds.get(name, name) for name in of]
-
-
 SUMS_OF_PRODUCTS: dict[str, Head] = {
-    f"{one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
+    f"sum of products: {one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
     for one, other in (
         ("to pronouns to the left", "pronouns attend to the right"),
         ("pronouns attend to the left", "to pronouns three to the right"),
     )
 }
-"""Neither a sum nor a product of effects: a known limit of the tests of links and pairs."""
+"""Neither a sum nor a product of effects: two of the controls do not see them."""
+
+OFFSET, MIXTURES = "one fixed offset (-3 to +3)", "mixtures of two of them"
+
+
+def registry(noises: int) -> tuple[dict[str, Head], list[str]]:
+    """All ignorant heads and several of each noise, by name; and the kind of each."""
+    several = {f"{name} {n}": head for name, head in NOISES.items() for n in range(noises)}
+    of = ADVERSARIES | SUMS_OF_PRODUCTS | several
+    kinds = dict.fromkeys(MIXED, MIXTURES)
+    kinds |= {name: OFFSET for name in PLACES if name.startswith("offset")}
+    kinds |= {f"{name} {n}": name for name in NOISES for n in range(noises)}
+    return of, [kinds.get(name, name) for name in of]
 
 
 def planted(pairs: Mapping[int, Sequence[tuple[int, int]]], share: float, weight: float) -> Head:
