@@ -139,8 +139,8 @@ def describe_example(
     related &= ~np.eye(length, dtype=np.bool_)  # a word piece that overlaps two words
     pairs_of = tuple(np.argwhere(matrix) for matrix in related)
     equal = _equal(sentences, pieces)
-    words, forms = _forms(sentences, pieces, counts)
-    return Tokens(idx, segments, special, features, pairs_of, equal, words, forms)
+    forms = _forms(sentences, pieces, counts)
+    return Tokens(idx, segments, special, features, pairs_of, equal, *forms)
 
 
 def _forms(

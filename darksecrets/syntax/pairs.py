@@ -38,8 +38,8 @@ class Pairs:
         half: [pairs] half of the sentence.
         distance: [pairs] place of the second word, minus that of the first.
         tags: [pairs] number of the combination of distance and both parts of speech.
-        rank: [pairs] number of the combination of the second word's part of speech, see
-            `Treebank.classes`, and of its number among these words on its side of the first.
+        rank: [pairs] number of the combination of the second word's class and of its number among
+            the words of this class on its side of the first.
         key: [pairs] number of the second word, over all sentences of the block.
         apart: [pairs] whether the words share no piece.
         label: [pairs] number of the label if the second word is the head of the first; else −1.
