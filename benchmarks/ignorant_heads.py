@@ -1,12 +1,13 @@
 """Which heads that know nothing of meaning pass the tests of heads, family by family?
 
-    DARKSECRETS_TEST_DATA=FOLDER python benchmarks/ignorant_heads.py [FAMILIES ...]
+    DARKSECRETS_TEST_DATA=FOLDER python benchmarks/ignorant_heads.py [FAMILIES ...] > now.csv
+    python benchmarks/ignorant_heads.py --page before.csv now.csv COMMIT-OF-BEFORE
 
 Every head of the registry (``tests/unit/adversarial/maps.py``) attends by itself, on the 473 links
 of the paper and 500 pairs of STS-B, annotated by the spaCy pipeline of the folder, and on 500
 sentences or 100 texts of the built-in corpus. Words are whole tokens. Beside them are 20 heads of
 each kind of noise, and heads that follow what is looked for in a share of the cases. The table, as
-CSV, is printed.
+CSV, is printed. Of two such tables, of an older version and of this one, the page is made.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from spacy.tokens import Doc
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
+from _machine import describe, write_results
 from adversarial import families, maps
 from adversarial.families import Heads, text_of
-from adversarial.maps import Head, Text
-from made_up_coreference import knowing, read_by, right
+from adversarial.maps import Text
+from made_up_coreference import knowing, right
 from made_up_syntax import guesses, read, relation
 
 from darksecrets.data.builtin.tasks import generate
@@ -42,33 +44,15 @@ from darksecrets.framenet.links import Annotation, words_of
 from darksecrets.framenet.sources import from_builtin, from_tsv
 from darksecrets.syntax import coreference, heads
 from darksecrets.syntax.coreference_statistics import tables
+from darksecrets.syntax.distractors import choices
 
 FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
 LEVEL, NOISES, COUNT = 0.05, 20, 500
+EQUAL, RELATED = "equal_words", "token_pairs"
 IGNORANT: Heads = maps.ADVERSARIES | {
     f"{name} {number}": head for name, head in maps.NOISES.items() for number in range(NOISES)
 }
 Row = dict[str, Any]
-
-
-def planted(pairs: dict[int, list[tuple[int, int]]], share: float, weight: float) -> Head:
-    """Noise; in a share of the texts, some of the weight of a token goes to what it belongs to.
-
-    Args:
-        pairs: For each text, by its identity, queries and keys.
-        share: Share of the texts.
-        weight: Of the token's weight.
-    """
-
-    def make(text: Text, rng: np.random.Generator) -> maps.Map:
-        a = maps.noise(text, rng)
-        if rng.random() < share:
-            for query, key in pairs[id(text)]:
-                a[query] *= 1 - weight
-                a[query, key] += weight
-        return a
-
-    return make
 
 
 POWERS = ((1.0, 0.5), (2 / 3, 0.5), (2 / 3, 0.25), (1.0, 0.1))
@@ -76,7 +60,7 @@ POWERS = ((1.0, 0.5), (2 / 3, 0.5), (2 / 3, 0.25), (1.0, 0.1))
 
 def followers(pairs: dict[int, list[tuple[int, int]]]) -> Heads:
     """Heads that follow pairs, and how much."""
-    return {f"follows {s:.0%}, {w:.0%}": planted(pairs, s, w) for s, w in POWERS}
+    return {f"follows {s:.0%}, {w:.0%}": maps.planted(pairs, s, w) for s, w in POWERS}
 
 
 def pipeline() -> Language:
@@ -148,16 +132,21 @@ def tokens(examples: Iterable[dict[str, Any]]) -> Iterator[tuple[Text, Tokens]]:
         text = text_of([w["text"] for w in words], [w["tag"] for w in words], counts, len(both[0]))
         offsets = np.zeros((len(text.words), 2), dtype=np.int64)
         offsets[text.places] = [(word["start"], word["end"]) for word in words]
-        own = describe_example(idx, both, offsets, np.array(text.segments), ~text.usable)
+        own = describe_example(idx, both, offsets, np.array(text.segments), ~text.usable, counts)
         yield text, own
 
 
-def of_pairs(every: list[tuple[Text, Tokens]]) -> Iterator[Row]:
-    """Equal words of both sentences."""
-    pairs = {id(text): own.equal.tolist() for text, own in every}
-    found = families.of_equal_words(every, IGNORANT | followers(pairs), np.random.default_rng(2))
-    for one in found.to_dict("records"):
-        yield row(one["kind"], one["q_value"] < LEVEL, 1, one["q_value"])
+def of_pairs(every: list[tuple[Text, Tokens]], table: str) -> Iterator[Row]:
+    """Equal words of both sentences, or related tokens of each."""
+    of = {
+        id(text): own.equal if table == EQUAL else np.concatenate(own.pairs) for text, own in every
+    }
+    pairs = {text: own.tolist() for text, own in of.items()}
+    tables = families.of_pairs(every, IGNORANT | followers(pairs), np.random.default_rng(2))
+    for kind, own in tables[table].groupby("kind", sort=False):
+        passed = own["q_value"] < LEVEL
+        names = "" if table == EQUAL else ", ".join(own["relation"][passed])
+        yield row(kind, passed.sum(), len(own), own["q_value"].min(), names)
 
 
 def of_relations() -> Iterator[Row]:
@@ -199,11 +188,18 @@ def of_trees() -> Iterator[Row]:
 
 
 def of_subjects() -> Iterator[Row]:
-    """Attention from verbs to their subjects, by number of distractors."""
-    found = families.of_subjects(read(COUNT, 1), IGNORANT, np.random.default_rng(6))
-    for one in found.to_dict("records"):
-        over = f"{one['over_uniform']:.3f}"
-        yield row(one["kind"], one["over_uniform_low"] > 1e-9, 1, np.nan, over)
+    """Attention from verbs to their subjects."""
+    sentences = read(COUNT, 1)
+    texts = families.texts_of(sentences)
+    of = zip(texts, sentences, strict=True)
+    pairs = {
+        id(text): [(c.verb + 1, c.subject + 1) for c in choices(one.sentence, one.apart)]
+        for text, one in of
+    }
+    every = IGNORANT | followers(pairs)
+    found = families.of_subjects(sentences, texts, every, np.random.default_rng(6))
+    for kind, passed in zip(found["kind"], families.exceeds_controls(found), strict=True):
+        yield row(kind, passed, 1, np.nan)
 
 
 def of_coreference() -> Iterator[Row]:
@@ -214,7 +210,7 @@ def of_coreference() -> Iterator[Row]:
         best = own.loc[own["p_family"].idxmin()]
         names = ", ".join(own["kind_of"][own["p_family"] < LEVEL])
         yield row(kind, (own["p_family"] < LEVEL).sum(), len(own), best["p_family"], names)
-    table, _ = tables(read_by((knowing, right), texts, np.random.default_rng(8)), 1)
+    table, _ = tables(families.resolved(texts, {}, np.random.default_rng(8), (knowing, right)), 1)
     for number, name in enumerate(("knows a little", "knows all"), start=1):
         own = table[table["head"] == number]
         yield row(name, (own["p_family"] < LEVEL).sum(), len(own), own["p_family"].min())
@@ -228,8 +224,10 @@ def row(kind: object, passed: object, of: int, p: float, what: str = "") -> Row:
 FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
     "framenet_heads, 473": lambda: of_links(links(from_tsv(FOLDER / "framenet/links_473.tsv"))),
     "framenet_heads, built-in": lambda: of_links(links(from_builtin(1)[:COUNT])),
-    "equal_words, STS-B": lambda: of_pairs(stsb()),
-    "equal_words, built-in": lambda: of_pairs(builtin_stsb()),
+    "equal_words, STS-B": lambda: of_pairs(stsb(), EQUAL),
+    "equal_words, built-in": lambda: of_pairs(builtin_stsb(), EQUAL),
+    "token_pairs, STS-B": lambda: of_pairs(stsb(), RELATED),
+    "token_pairs, built-in": lambda: of_pairs(builtin_stsb(), RELATED),
     "syntactic_heads": of_relations,
     "syntactic_heads, power": of_syntax_power,
     "attention_trees": of_trees,
@@ -238,12 +236,54 @@ FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
+NOTES = (
+    "A row is a head, a column a family of tests, with the number of tests that a head can pass: "
+    "directions, relations, labels or kinds of expressions. A cell: how many of them it passed at "
+    "commit {older} → passes now; for noise, the sum over {noises} heads. Blank: none in "
+    "either; –: not tried. Texts are those of the program's docstring. The last rows are heads "
+    "that follow what is looked for, in a share of the texts, with a share of the weight."
+)
+
+
+def page(before: Path, now: Path, older: str) -> None:
+    """Write the table of both versions."""
+    both = {name: pd.read_csv(path, index_col=0) for name, path in (("0", before), ("1", now))}
+    every = pd.concat(both, names=["when"]).reset_index("when")
+    every["head"] = every["head"].str.replace(
+        r"^(random weights|Dirichlet) \d+$", r"\1", regex=True
+    )
+    tests = every.groupby("table")["of"].max()
+    sums = every.groupby(["head", "table", "when"], sort=False)["passed"].sum().unstack()
+    tried = every.groupby(["head", "table", "when"], sort=False)["of"].sum().unstack().notna()
+
+    def cell(at: tuple[str, str]) -> str:
+        if not sums.loc[at].any():
+            return ""
+        counts = (f"{sums.loc[at, n]:.0f}" if tried.loc[at, n] else "–" for n in ("0", "1"))
+        return " → ".join(counts)
+
+    cells = pd.Series([cell(at) for at in sums.index], sums.index).unstack(fill_value="–")
+    order = [*dict.fromkeys(every["head"])]
+    known = [name for name in order if name.startswith(("follows", "knows"))]
+    cells = cells.reindex([*(name for name in order if name not in known), *known])
+    names = [name for name in FAMILIES if name in cells]
+    found = cells[names].rename(columns={name: f"{name} ({tests[name]})" for name in names})
+    title = "Ignorant heads, by family of tests, before and after controls were added"
+    notes = NOTES.format(older=older, noises=NOISES)
+    write_results("ignorant_heads", title, found.reset_index(), describe("numpy", "scipy"), notes)
+
+
 def main() -> None:
-    """Run the families and print the table."""
+    """Run the families and print the table, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("families", nargs="*", metavar="FAMILIES", help=", ".join(FAMILIES))
-    names = parser.parse_args().families
-    found = []
+    parser.add_argument("--page", nargs=3, metavar=("BEFORE", "NOW", "COMMIT"))
+    options = parser.parse_args()
+    if options.page:
+        before, now, older = options.page
+        page(Path(before), Path(now), older)
+        return
+    names, found = options.families, []
     for name, of in FAMILIES.items():
         if not names or any(name.startswith(one) for one in names):
             found += [{"table": name, **one} for one in of()]

@@ -11,6 +11,8 @@ from darksecrets.stats import LEVEL
 from darksecrets.stats.seeds import critical_value
 
 _MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
+_OVER = ("over_control", "over_same_key", "over_place", "over_form", "excess", "excess_product")
+"""What exceeds the controls of ``equal_words``."""
 
 
 def largest_shares(sizes: pd.DataFrame) -> pd.DataFrame:
@@ -125,6 +127,6 @@ def equal_words_of_worst(worst: pd.DataFrame, equal_words: pd.DataFrame) -> pd.D
         both[["task", "state", "seed", "rank"]].assign(
             control=name, value=both[name], low=both[f"{name}_low"], high=both[f"{name}_high"]
         )
-        for name in ("over_control", "over_same_key", "over_place", "excess", "excess_product")
+        for name in _OVER
     ]
     return pd.concat(controls, ignore_index=True)

@@ -31,9 +31,11 @@ from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import (
     Additive,
     Differences,
+    Drawn,
     PairCells,
     at_relative_places,
     hexagons,
+    other_keys,
     other_queries,
 )
 from darksecrets.features.profiles import Collector, Values, of_all_tokens, quotient
@@ -45,6 +47,7 @@ from darksecrets.run.tables import Table
 from darksecrets.stats.controls import pairs_at_the_same_distance, tokens_at_likely_places
 
 DIAGONAL = ("previous", "self", "next")
+_CLASSES = [FEATURES.index(name) for name in ("noun", "verb", "pronoun")]
 
 #: Random sets of tokens, or pairs, per real set.
 DRAWS = 10
@@ -304,46 +307,43 @@ def control_cells(batch: Sequence[Tokens], chances: Floats, seed: int) -> BatchC
             if count:
                 drawn = tokens_at_likely_places(count, likely[feature], DRAWS, rng)
                 cells.features.add(example, feature, first, drawn)
-        others, places = (np.random.default_rng([seed, one.idx, n]) for n in (1, 2))
+        rngs = [np.random.default_rng([seed, one.idx, n]) for n in (1, 2, 3)]
         for relation, pairs in enumerate(one.pairs):
             drawn = _random_pairs(pairs, one, rng)
             cells.pairs.add(example, relation, drawn[..., 0], drawn[..., 1])
-            _compare(cells.compared["pairs"], example, relation, pairs, drawn, one, others, places)
+            _compare(cells, "pairs", example, relation, pairs, drawn, one, rngs)
         drawn = _random_pairs(one.equal, one, rng)
         cells.equal.add(example, 0, drawn[..., 0], drawn[..., 1])
-        _compare(cells.compared["equal"], example, 0, one.equal, drawn, one, others, places)
+        _compare(cells, "equal", example, 0, one.equal, drawn, one, rngs)
     return cells
 
 
 def _compare(
-    into: list[PairCells],
+    cells: BatchCells,
+    name: str,
     example: int,
     kind: int,
     pairs: Integers,
     drawn: Integers,
     one: Tokens,
-    rng: np.random.Generator,
-    places: np.random.Generator,
+    rngs: Sequence[np.random.Generator],
 ) -> None:
-    """Draw what the related pairs of an example are compared with; nothing if it has no pairs."""
+    """Draw what the pairs of an example are compared with; nothing if it has no pairs."""
     if not len(pairs):
         return
-    together, same_key, six, place = [], [], [], []
+    of_keys, of_places, of_forms = rngs
+    classes = None if name == "equal" else one.features[:, _CLASSES] @ (1, 2, 4)
+    six, found = [], {control: list[Drawn]() for control in ("same_key", "place", "form")}
     for chosen, queries, keys in _between_sentences(pairs, one):
-        together.append(chosen)
-        same_key.append(other_queries(chosen, queries, DRAWS, rng))
-        six.append(hexagons(chosen, queries, keys, DRAWS, rng))
-        place.append(at_relative_places(chosen, queries, keys, DRAWS, places))
-    complete = all(map(len, same_key))
-    instead = np.concatenate(same_key, axis=1) if complete else drawn[:0]
+        found["same_key"].append(other_queries(chosen, queries, DRAWS, of_keys, classes))
+        six.append(hexagons(chosen, queries, keys, DRAWS, of_keys))
+        others = at_relative_places(chosen, queries, keys, DRAWS, of_places)
+        found["place"].append(Drawn(chosen, others))
+        found["form"].append(other_keys(chosen, keys, one.words, one.forms, DRAWS, of_forms))
+    joined = {control: Drawn.joined(parts) for control, parts in found.items()}
     # In the order of the draws: with local attention, a pair is compared with draws of its own.
-    pairs = np.concatenate(together)
-    into.append(
-        PairCells(
-            *(example, kind, pairs, drawn, instead, np.concatenate(six)),
-            np.concatenate(place, axis=1),
-        )
-    )
+    joined["control"] = Drawn(joined["place"].pairs, drawn)
+    cells.compared[name].append(PairCells(example, kind, np.concatenate(six), joined))
 
 
 def _random_pairs(pairs: Integers, one: Tokens, rng: np.random.Generator) -> Integers:
@@ -466,8 +466,8 @@ class Measure:
             ``uniform`` those of uniform attention.
         section: Section of the paper, or another source.
         pairs: Whether it is for tasks of two sentences only.
-        compared: The kind of pairs (`pairs`, `equal`) that is tested against five controls, and
-            how weights are reduced over pairs; None if it is not tested.
+        compared: The kind of pairs (`pairs`, `equal`) that is tested against controls, and how
+            weights are reduced over pairs; None if it is not tested.
         beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
     """
 
@@ -592,7 +592,7 @@ def measure(
     many ordinary tokens are drawn, with chances proportional to the feature's frequency in their
     part of an example. For pairs, see `controls.pairs_at_the_same_distance`. The choices depend on
     the seed and the example, not on the model. All values are averaged over the examples that have
-    the feature, relation or words. Pairs are also tested against five controls, see `pairs`.
+    the feature, relation or words. Pairs are also tested against further controls, see `pairs`.
 
     Args:
         maps: Maps of the model.

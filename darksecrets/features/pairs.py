@@ -1,21 +1,26 @@
-"""Do heads attend to related tokens more than five controls (sections 4.5 and 5)?
+"""Do heads attend to related tokens more than controls (sections 4.5 and 5)?
 
 A head that attends to all nouns attends from pronouns to their nouns, too, and more than at the
-same distance elsewhere. So pairs have five controls:
+same distance elsewhere. So pairs have six controls:
 
 - *distance*: random pairs at the same distance.
-- *key*: the same tokens are attended to, but by other tokens of the sentence.
+- *key*: the same tokens are attended to, but by other tokens of the sentence. In a sentence, as
+  many words of the key's class are in between: a head that attends to the nearest or farthest noun
+  gives it as much from these.
 - *sum*: a contrast of six cells of the map, in which effects of the attending token, of the token
   attended to and of the distance cancel exactly, even in a head that adds them.
 - *product*: a contrast of the same cells, in which products of these effects cancel: pronouns that
   attend to all tokens to their left, for example.
 - *place*: random pairs whose tokens are as far from the same relative place in their sentences. For
   pairs within a sentence, these are at the same distance.
+- *form*: the same tokens attend, to other words. These are as long as the attending word if the
+  one attended to is, and likewise as frequent.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -26,14 +31,44 @@ from darksecrets.stats import contrasts
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, mean_of_known, student
 
-CONTROLS = ("control", "same_key", "excess", "excess_product", "place")
-"""The distance, the key, both as a sum and as a product, the place; a head must exceed all."""
+CONTROLS = ("control", "same_key", "excess", "excess_product", "place", "form")
+"""A head must exceed all."""
 
 ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: differences up to this share of their terms count as 0."""
 
 
-def other_queries(pairs: Integers, usable: Flags, draws: int, rng: np.random.Generator) -> Integers:
+@dataclass(frozen=True)
+class Drawn:
+    """Pairs, and random ones to compare them with.
+
+    Attributes:
+        pairs: [pairs, 2] query and key positions; those that have others to compare with.
+        others: [draws, pairs, 2].
+    """
+
+    pairs: Integers
+    others: Integers
+
+    @classmethod
+    def of(cls, pairs: Integers, drawn: list[Integers], draws: int) -> Self:
+        """From [draws, 2] for each pair."""
+        return cls(pairs, np.array(drawn, np.int64).reshape(-1, draws, 2).swapaxes(0, 1))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Several together."""
+        pairs, others = ([getattr(one, name) for one in parts] for name in ("pairs", "others"))
+        return cls(np.concatenate(pairs), np.concatenate(others, axis=1))
+
+
+def other_queries(
+    pairs: Integers,
+    usable: Flags,
+    draws: int,
+    rng: np.random.Generator,
+    classes: Integers | None = None,
+) -> Drawn:
     """Let random other tokens attend to the same keys.
 
     Args:
@@ -41,20 +76,60 @@ def other_queries(pairs: Integers, usable: Flags, draws: int, rng: np.random.Gen
         usable: [L] tokens that may attend; the queries and the key of a pair are never drawn.
         draws: Number of draws per pair.
         rng: Source of randomness.
-
-    Returns:
-        [draws, pairs, 2]; no draws if a pair has no other token.
+        classes: [L] class of each token. Tokens are drawn from which the key is, on the side where
+            it is, the same of its class: the nearest noun, for example. None: any.
     """
     free = usable.copy()
     free[pairs[:, 0]] = False
-    drawn = np.empty((draws, len(pairs), 2), dtype=np.int64)
-    for number, key in enumerate(pairs[:, 1]):
-        queries = np.flatnonzero(free)
-        queries = queries[queries != key]
-        if not len(queries):
-            return drawn[:0]
-        drawn[:, number] = np.stack([rng.choice(queries, draws), np.full(draws, key)], axis=1)
-    return drawn
+    places, kept, drawn = np.arange(len(usable)), [], []
+    for number, (query, key) in enumerate(pairs.tolist()):
+        fits = free & (places != key)
+        if classes is not None:
+            rank = _ranks(classes, key)
+            fits &= rank == rank[query]
+        if fits.any():
+            queries = rng.choice(np.flatnonzero(fits), draws)
+            kept.append(number)
+            drawn.append(np.stack([queries, np.full(draws, key)], axis=1))
+    return Drawn.of(pairs[kept], drawn, draws)
+
+
+def _ranks(classes: Integers, key: int) -> Integers:
+    """[L] which word of its class the key is, seen from each token; negative to its right."""
+    own = classes == classes[key]
+    number, places = np.cumsum(own), np.arange(len(classes))
+    to_the_left = number - own - number[key] + 1
+    return np.where(places < key, number[key] - number, -to_the_left)
+
+
+def other_keys(
+    pairs: Integers,
+    keys: Flags,
+    words: Integers,
+    forms: Integers,
+    draws: int,
+    rng: np.random.Generator,
+) -> Drawn:
+    """Let the same tokens attend to other words that are as much like them in form.
+
+    Args:
+        pairs: [pairs, 2] query and key positions of a relation.
+        keys: [L] tokens that may be attended to.
+        words: [L] number of the word of each token; those of equal words are the same.
+        forms: [L, 2] length and frequency of the word. Drawn are words that are as long as the
+            query if the key is, or not if it is not; likewise as frequent.
+        draws: Number of draws per pair.
+        rng: Source of randomness.
+    """
+    kept, drawn = [], []
+    for number, (query, key) in enumerate(pairs.tolist()):
+        alike = forms == forms[query]
+        others = keys & (words != words[key]) & (words != words[query])
+        fits = np.flatnonzero(others & (alike == alike[key]).all(axis=1))
+        if len(fits):
+            kept.append(number)
+            drawn.append(np.stack([np.full(draws, query), rng.choice(fits, draws)], axis=1))
+    return Drawn.of(pairs[kept], drawn, draws)
 
 
 def at_relative_places(
@@ -116,20 +191,14 @@ class PairCells:
     Attributes:
         example: Number of the example in its batch.
         kind: Number of the relation.
-        pairs: [pairs, 2] the related pairs.
-        distance: [draws, pairs, 2] random pairs at the same distances.
-        same_key: [draws, pairs, 2] from `other_queries`.
         six: [hexagons, 6, 2] from `hexagons`.
-        place: [draws, pairs, 2] from `at_relative_places`.
+        drawn: What pairs are compared with, by the name of the control.
     """
 
     example: int
     kind: int
-    pairs: Integers
-    distance: Integers
-    same_key: Integers
     six: Integers
-    place: Integers
+    drawn: Mapping[str, Drawn]
 
 
 class Additive:
@@ -176,25 +245,22 @@ class Differences(Additive):
         def weights(at: Integers) -> Floats:
             return maps[:, :, at[..., 0], at[..., 1]].astype(np.float64)
 
-        pairs = weights(cells.pairs)
-        if len(cells.distance):
-            own, control = _compared(pairs, weights(cells.distance), how)
-            self._add(0, cells.kind, own - control, np.maximum(own, control))
-        if len(cells.same_key):
-            own, control = _compared(pairs, weights(cells.same_key), how)
-            self._add(1, cells.kind, own - control, np.maximum(own, control))
-            self.same_key[cells.kind] += np.where(np.isnan(own - control), 0, control)
-        own, control = _compared(pairs, weights(cells.place), how)
-        self._add(4, cells.kind, own - control, np.maximum(own, control))
+        for name, drawn in cells.drawn.items():
+            if len(drawn.pairs):
+                own, control = _compared(weights(drawn.pairs), weights(drawn.others), how)
+                self._add(name, cells.kind, own - control, np.maximum(own, control))
+                if name == "same_key":
+                    self.same_key[cells.kind] += np.where(np.isnan(own - control), 0, control)
         if len(cells.six):
             six = weights(cells.six)
             greatest = np.nan_to_num(six).max(axis=(-2, -1))
-            for number, contrast in ((2, contrasts.over_sum), (3, contrasts.over_product)):
-                self._add(number, cells.kind, mean_of_known(contrast(six)), greatest)
+            contrast = {"excess": contrasts.over_sum, "excess_product": contrasts.over_product}
+            for name, over in contrast.items():
+                self._add(name, cells.kind, mean_of_known(over(six)), greatest)
 
-    def _add(self, control: int, kind: int, difference: Floats, size: Floats) -> None:
+    def _add(self, name: str, kind: int, difference: Floats, size: Floats) -> None:
         """Add a difference; up to a rounding error of its greatest term it counts as 0."""
-        known = ~np.isnan(difference)
+        control, known = CONTROLS.index(name), ~np.isnan(difference)
         sure = np.where(known & (np.abs(difference) > ROUNDING * size), difference, 0)
         self.sums[control, kind] += sure
         self.squares[control, kind] += sure**2
@@ -204,7 +270,7 @@ class Differences(Additive):
         """[kinds, layer, head] the columns that `tables.OVER_CONTROLS` declares."""
         tests = student(self.sums, self.squares, self.units)
         with np.errstate(invalid="ignore"):
-            found = {"same_key": self.same_key / self.units[1]}
+            found = {"same_key": self.same_key / self.units[CONTROLS.index("same_key")]}
         for number, control in enumerate(CONTROLS):
             name = control if control.startswith("excess") else f"over_{control}"
             found[name] = tests.mean[number]

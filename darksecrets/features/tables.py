@@ -77,7 +77,8 @@ def _over(name: str, meaning: str) -> tuple[Column, ...]:
 OVER_CONTROLS = (
     like(
         _CONTROL,
-        "the same from other tokens of the sentence to the same ones; empty without any",
+        "the same from other tokens of the sentence to the same ones (within a sentence, the nth "
+        "of their class on that side, too); empty without any",
         name="same_key",
         optional=True,
     ),
@@ -97,9 +98,14 @@ OVER_CONTROLS = (
         "mean difference, over examples, from random pairs as far from the same relative place in "
         "their sentences",
     ),
+    *_over(
+        "over_form",
+        "mean difference, over examples, from the weight of the same tokens to other words, as "
+        "long as they are if the related ones are, and likewise as frequent",
+    ),
     like(
         P_VALUE,
-        "p-value of exceeding all five: the largest of five one-sided paired t-tests; "
+        "p-value of exceeding all six: the largest of six one-sided paired t-tests; "
         "1 with fewer than 6 examples",
     ),
     like(Q_VALUE, "false discovery rate over the heads of the model"),

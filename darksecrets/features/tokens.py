@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from darksecrets.data.alignment import overlaps
 from darksecrets.features import labels
 from darksecrets.features.annotated import Examples
 from darksecrets.run.errors import InputError
+from darksecrets.stats.controls import frequency_classes
 
 Pairs = Integers
 Words = Sequence[Mapping[str, Any]]
@@ -32,6 +35,8 @@ class Tokens:
         features: [L, features] whether a token has each of `FEATURES`.
         pairs: For each of `RELATIONS`, [pairs, 2] query and key positions.
         equal: [pairs, 2] word pieces of a word that is in both sentences, in both directions.
+        words: [L] number of the word of each token, the same for equal words; −1 of none.
+        forms: [L, 2] its characters, and its class of frequency; −1 of none.
     """
 
     idx: int
@@ -40,6 +45,8 @@ class Tokens:
     features: Flags
     pairs: tuple[Pairs, ...]
     equal: Pairs
+    words: Integers
+    forms: Integers
 
 
 def describe(maps: Maps, path: Path) -> Iterable[Tokens]:
@@ -78,17 +85,29 @@ class Described(Iterable[Tokens]):
     maps: Maps
     annotated: Mapping[int, Mapping[str, Any]]
 
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each word occurs in the examples, in lower case."""
+        every = (self.annotated[idx] for idx in self.maps.idx.tolist())
+        sentences = (s["tokens"] for one in every for name, s in one.items() if name != "idx")
+        return Counter(word["text"].lower() for words in sentences for word in words)
+
     def __iter__(self) -> Iterator[Tokens]:
         maps = self.maps
         for example, idx in enumerate(maps.idx.tolist()):
             annotated = self.annotated[idx]
             sentences = [s["tokens"] for name, s in annotated.items() if name != "idx"]
             layout = maps.offsets(example), maps.segments(example), maps.special(example)
-            yield describe_example(idx, sentences, *layout)
+            yield describe_example(idx, sentences, *layout, self.counts)
 
 
 def describe_example(
-    idx: int, sentences: Sequence[Words], offsets: Integers, segments: Integers, special: Flags
+    idx: int,
+    sentences: Sequence[Words],
+    offsets: Integers,
+    segments: Integers,
+    special: Flags,
+    counts: Mapping[str, int],
 ) -> Tokens:
     """Map the annotation of one example to its tokens by their characters.
 
@@ -100,6 +119,7 @@ def describe_example(
         offsets: [L, 2] characters of each token in its sentence.
         segments: [L] sentence of each token.
         special: [L] whether a token is a special one; the first special one is [CLS].
+        counts: How often each word occurs in all examples, in lower case.
     """
     length = len(segments)
     features = np.zeros((length, len(labels.FEATURES)), dtype=np.bool_)
@@ -118,7 +138,23 @@ def describe_example(
         pieces.append(of_words)
     related &= ~np.eye(length, dtype=np.bool_)  # a word piece that overlaps two words
     pairs_of = tuple(np.argwhere(matrix) for matrix in related)
-    return Tokens(idx, segments, special, features, pairs_of, _equal(sentences, pieces))
+    equal = _equal(sentences, pieces)
+    forms = _forms(sentences, pieces, counts)
+    return Tokens(idx, segments, special, features, pairs_of, equal, *forms)
+
+
+def _forms(
+    sentences: Sequence[Words], pieces: Sequence[Flags], counts: Mapping[str, int]
+) -> tuple[Integers, Integers]:
+    """[L] words and [L, 2] forms of tokens; of several words of a token, the first counts."""
+    written = [word["text"].lower() for words in sentences for word in words]
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(written))}
+    classes = frequency_classes([counts[word] for word in numbers])
+    rows = [(number, len(word), classes[number]) for word, number in numbers.items()]
+    of_words = np.array([*(rows[numbers[word]] for word in written), (-1, -1, -1)])
+    belongs = np.concatenate([*pieces, np.ones((len(pieces[0]), 1))], axis=1)
+    found = of_words[belongs.argmax(axis=1)]
+    return found[:, 0], found[:, 1:]
 
 
 def verbs_and_subjects(words: Words) -> tuple[list[int], list[int]]:

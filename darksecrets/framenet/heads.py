@@ -48,6 +48,7 @@ ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are stored in half precision: a sentence's difference up to this size counts as none."""
 
 _BATCH_BYTES = 2**24
+_MEASURED = ("linked", "moved", "unlinked", "places", "excess", "excess_product")
 
 
 def links_in(source: Source, example: int, annotation: Annotation) -> list[Link]:
@@ -391,8 +392,7 @@ class Weights:
 
     def of(self, heads: slice) -> Weights:
         """The weights of some heads, of all layers."""
-        names = ("linked", "moved", "unlinked", "places", "excess", "excess_product")
-        return replace(self, **{name: getattr(self, name)[..., heads] for name in names})
+        return replace(self, **{name: getattr(self, name)[..., heads] for name in _MEASURED})
 
 
 def measure(sentences: Iterable[Sentence]) -> Weights:
@@ -413,19 +413,8 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
     order = sorted(range(len(names)), key=lambda number: names[number][0])
     seen: dict[str | int, int] = {}
     groups = [seen.setdefault(names[number][1], len(seen)) for number in order]
-    along_links, at_other_places, from_others, at_links_of_others, *left = np.stack(values, axis=1)[
-        :, order
-    ]
-    return Weights(
-        linked=along_links,
-        moved=at_other_places,
-        unlinked=from_others,
-        places=at_links_of_others,
-        excess=left[0],
-        excess_product=left[1],
-        uniform=1 / np.array(lengths)[order],
-        groups=np.array(groups),
-    )
+    measured = dict(zip(_MEASURED, np.stack(values, axis=1)[:, order], strict=True))
+    return Weights(**measured, uniform=1 / np.array(lengths)[order], groups=np.array(groups))
 
 
 def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:

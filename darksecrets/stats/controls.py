@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from darksecrets.arrays import Flags, Floats, Integers
+
+
+def frequency_classes(counts: npt.ArrayLike) -> Integers:
+    """Classes of about equally frequent words: counts on a scale of powers of 2, rounded."""
+    found: Integers = np.rint(np.log2(np.add(counts, 1))).astype(np.int64)
+    return found
 
 
 def pairs_at_the_same_distance(

@@ -5,6 +5,7 @@ As in Clark et al. (2019, section 4.3), the head word of an expression stands fo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from darksecrets.data.encoding import encode
 from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
+from darksecrets.stats.controls import frequency_classes
 from darksecrets.syntax import coreference
 from darksecrets.syntax.coreference import Expression, Text, anaphors, at_distances
 from darksecrets.syntax.coreference_tables import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
@@ -32,6 +34,7 @@ WITHOUT_MODEL: Mapping[str, Callable[[Sequence[Expression], int], int]] = {
 """Ways to resolve that need no model; fixed distances are another."""
 FURTHEST = 60
 """Greatest distance in words that is tried."""
+_FORMS, _RULES = 4, 3
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class Resolved:
         other_query: The same shape: what this head would choose if it attended as it does from
             another expression of the text, that refers to something else.
         same_kind: The same shape: any earlier expression of the kind that the head chooses.
+        form: The same shape: whether the head word of the choice is as long as that of the anaphor
+            (2 or 0), and as frequent (1 or 0), added.
+        of_form: [anaphors, rules, layers, heads] the first, the last and any earlier expression of
+            which that is the same.
         methods: [anaphors, methods] 1 if a method of `WITHOUT_MODEL` chooses rightly.
         distances: [anaphors, distances] the same of the expression nearest to a distance in words,
             from 1 to `FURTHEST`.
@@ -55,20 +62,27 @@ class Resolved:
     heads: Floats
     other_query: Floats
     same_kind: Floats
+    form: Integers
+    of_form: Floats
     methods: Floats
     distances: Floats
 
 
-def resolve(number: int, expressions: Sequence[Expression], weights: Floats) -> Resolved:
+def resolve(
+    number: int, expressions: Sequence[Expression], weights: Floats, counts: Mapping[str, int]
+) -> Resolved:
     """Resolve the anaphors of one text.
 
     Args:
         number: Number of the text.
         expressions: Its expressions.
         weights: [layer, head, expression, expression] attention of a head word to another.
+        counts: How often each head word occurs, from `counted`.
     """
     places = anaphors(expressions)
     entities = np.array([each.entity for each in expressions])
+    lengths = np.array([len(each.head) for each in expressions])
+    frequencies = frequency_classes([counts[each.head] for each in expressions])
     kinds = np.array([EXPRESSIONS.index(each.kind) for each in expressions])
     found: dict[str, list[Any]] = {field.name: [] for field in fields(Resolved)}
     for place in places:
@@ -80,6 +94,9 @@ def resolve(number: int, expressions: Sequence[Expression], weights: Floats) -> 
         found["heads"].append(right[choice])
         found["other_query"].append(_of_others(weights, entities, place, right))
         found["same_kind"].append((right @ of_kind / of_kind.sum(axis=0).clip(1))[kinds[choice]])
+        alike = 2 * (lengths == lengths[place]) + (frequencies == frequencies[place])
+        found["form"].append(alike[choice])
+        found["of_form"].append(_by_form(alike[:place], right)[:, alike[choice]])
         found["methods"].append([right[way(expressions, place)] for way in WITHOUT_MODEL.values()])
         found["distances"].append(right[at_distances(expressions, place, FURTHEST)])
     return _arrays(found, weights.shape[:2])
@@ -89,9 +106,10 @@ def _arrays(found: Mapping[str, list[Any]], heads: tuple[int, ...]) -> Resolved:
     """Lists with an item per anaphor as arrays, also without any."""
     shapes = {
         **{"text": (), "kind": (), "methods": (len(WITHOUT_MODEL),), "distances": (FURTHEST,)},
-        **dict.fromkeys(("heads", "other_query", "same_kind"), heads),
+        **dict.fromkeys(("heads", "other_query", "same_kind", "form"), heads),
+        "of_form": (_RULES, *heads),
     }
-    kinds = dict.fromkeys(("text", "kind"), np.int64)
+    kinds = dict.fromkeys(("text", "kind", "form"), np.int64)
     arrays: dict[str, Any] = {
         name: np.array(found[name], dtype=kinds.get(name, np.float64)).reshape(-1, *shape)
         for name, shape in shapes.items()
@@ -103,6 +121,20 @@ def _most(weights: Floats) -> Integers:
     """[...] the expression with the greatest weight; of several, the last."""
     last: Integers = weights.shape[-1] - 1 - weights[..., ::-1].argmax(axis=-1)
     return last
+
+
+def counted(texts: Sequence[Text]) -> Mapping[str, int]:
+    """How often each head word occurs in all texts."""
+    return Counter(each.head for text in texts for each in text.expressions)
+
+
+def _by_form(alike: Integers, right: Floats) -> Floats:
+    """[rules, 4] whether the first and the last of each form are right, and the share that are."""
+    of_form = alike == np.arange(_FORMS)[:, None]
+    first, last = of_form.argmax(axis=1), len(alike) - 1 - of_form[:, ::-1].argmax(axis=1)
+    shares = of_form @ right / of_form.sum(axis=1).clip(1)
+    found: Floats = np.stack([right[first], right[last], shares])
+    return found
 
 
 def _of_others(weights: Floats, entities: Integers, place: int, right: Floats) -> Floats:
@@ -131,9 +163,10 @@ def resolve_all(reading: Reading, texts: Sequence[Text]) -> Resolved:
             f"Found no pronouns or nouns that refer to something mentioned before in the first "
             f"{reading.max_length} tokens of {len(texts)} texts. Raise fine_tuning.max_length."
         )
+    counts = counted(read)
     words = [_head_words(text, number) for number, text in enumerate(read)]
     parts = [
-        resolve(number, read[number].expressions, weights)
+        resolve(number, read[number].expressions, weights, counts)
         for batch in word_maps(reading, words)
         for number, weights in _of_batch(batch, read)
     ]

@@ -67,15 +67,19 @@ def changes_of_relations(syntactic_changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
-    """By how much the subject's share of a verb's weight exceeds equal parts, over all layers.
+    """By how much the subject's share of a verb's weight exceeds controls, over all layers.
 
     Args:
         distractors: The table.
 
     Returns:
-        Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``.
+        Columns ``state``, ``seed``, ``control``; ``value``, with ``low`` and ``high``.
     """
-    return _of_encoder(distractors, ANY)[["state", "seed", *ESTIMATE]]
+    controls = [
+        _of_encoder(distractors, ANY, f"over_{control}").assign(control=control)
+        for control in ("uniform", "places", "rank")
+    ]
+    return pd.concat(controls, ignore_index=True)[["state", "seed", "control", *ESTIMATE]]
 
 
 def second_distractor(distractors: pd.DataFrame) -> pd.DataFrame:
@@ -85,19 +89,19 @@ def second_distractor(distractors: pd.DataFrame) -> pd.DataFrame:
         distractors: The table.
 
     Returns:
-        As `subjects`; the interval of the difference adds both half-widths, which is valid for any
-        dependence.
+        Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``: the interval of the
+        difference adds both half-widths, which is valid for any dependence.
     """
     key = ["state", "seed"]
     one, two = (
         rows.set_index(key)[ESTIMATE].div(rows.set_index(key)["uniform"], axis=0)
-        for rows in (_of_encoder(distractors, count) for count in ("1", "2"))
+        for rows in (_of_encoder(distractors, count, "over_uniform") for count in ("1", "2"))
     )
     one = one.rename(columns={"low": "high", "high": "low"})
     return (two - one[ESTIMATE]).reset_index()
 
 
-def _of_encoder(distractors: pd.DataFrame, count: str) -> pd.DataFrame:
-    """Rows of all layers together, with what exceeds equal parts and its interval."""
+def _of_encoder(distractors: pd.DataFrame, count: str, column: str) -> pd.DataFrame:
+    """Rows of all layers together, with what exceeds a control and its interval."""
     rows = distractors[distractors["layer"].isna() & (distractors["distractors"] == count)]
-    return named(rows, "over_uniform")
+    return named(rows, column)

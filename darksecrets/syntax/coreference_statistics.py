@@ -80,6 +80,21 @@ def best_distance(resolved: Resolved, which: Flags) -> int:
     return int(resolved.distances[which].sum(axis=0).argmax()) + 1
 
 
+def by_form(resolved: Resolved, which: Flags) -> Floats:
+    """[anaphors, layers, heads] what the best rule finds among expressions of the same form.
+
+    For each head and form of its choices, the best of `Resolved.of_form` is taken. It is chosen on
+    the texts that it is scored on, which favours it over heads.
+    """
+    found = np.zeros(resolved.heads.shape)
+    for form in range(1 + int(resolved.form.max())):
+        own = which[:, None, None] & (resolved.form == form)
+        best = np.where(own[:, None], resolved.of_form, 0).sum(axis=0).argmax(axis=0)
+        rule = np.take_along_axis(resolved.of_form, best[None, None], axis=1)[:, 0]
+        found += np.where(own, rule, 0)
+    return found
+
+
 def _per_text(values: Floats, texts: npt.NDArray[np.int64]) -> Floats:
     """[texts, ...] sums over the anaphors of every text that has some."""
     _, groups = np.unique(texts, return_inverse=True)
@@ -97,7 +112,8 @@ def _tests(
     differences = []
     for kind, which in kinds.items():
         fixed = resolved.distances[:, furthest[kind] - 1, None, None]
-        controls = (fixed, resolved.other_query, resolved.same_kind)
+        same_form = by_form(resolved, which)
+        controls = (fixed, resolved.other_query, resolved.same_kind, same_form)
         of_kind = which[:, None, None]
         differences.append([np.where(of_kind, resolved.heads - each, 0) for each in controls])
     over: Floats = np.moveaxis(
@@ -123,6 +139,7 @@ def _heads(resolved: Resolved, kind: str, which: Flags, furthest: int, p: Floats
             "fixed_distance": resolved.distances[which, furthest - 1].mean(),
             "other_query": resolved.other_query[which].mean(axis=0).ravel(),
             "same_kind": resolved.same_kind[which].mean(axis=0).ravel(),
+            "same_form": by_form(resolved, which)[which].mean(axis=0).ravel(),
             "p_family": p.ravel(),
             "anaphors": len(texts),
             "texts": len(sizes),

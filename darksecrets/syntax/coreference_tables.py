@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from darksecrets.run.columns import HEAD, LAYER, MAPS, names
-from darksecrets.run.tables import Table, integer, like, text
-from darksecrets.run.tables import share as probability
-from darksecrets.syntax.tables import ALL, estimate, share
+from darksecrets.run.tables import Table, integer, like, share, text
+from darksecrets.syntax.tables import ALL, estimate, rate
 
 PRONOUN, PROPER, NOMINAL = "pronoun", "proper noun", "common noun"
 EXPRESSIONS = (PRONOUN, PROPER, NOMINAL)
@@ -43,25 +42,32 @@ COREFERENCE_HEADS = Table(
         LAYER,
         HEAD,
         *estimate("accuracy", "share of the expressions for which it does"),
-        share(
+        rate(
             "fixed_distance",
             "the same of the earlier expression nearest to a fixed distance, the best one",
             control_of="accuracy",
         ),
-        share(
+        rate(
             "other_query",
             "the same if the head attends as it does from another expression of the text, that "
             "refers to something else; mean over all of them",
             control_of="accuracy",
         ),
-        share(
+        rate(
             "same_kind",
             "the same of a random earlier expression of the kind that the head chooses",
             control_of="accuracy",
         ),
-        probability(
+        rate(
+            "same_form",
+            "the same of the first, the last or a random earlier expression, the best of these, "
+            "whose head word is as long as its own (or not) and as frequent (or not), as that of "
+            "the head's choice is",
+            control_of="accuracy",
+        ),
+        share(
             "p_family",
-            "p-value of exceeding all three controls (random signs of the texts' differences), "
+            "p-value of exceeding all four controls (random signs of the texts' differences), "
             "corrected for all heads and kinds",
         ),
         *_COUNTS,
@@ -90,7 +96,7 @@ COREFERENCE_METHODS = Table(
         *estimate("gain", f"how much larger that of `{BEST_HEAD}` is", low=-1, optional=True),
         like(LAYER, "layer of the head that most halves chose", optional=True),
         like(HEAD, "that head", optional=True),
-        share("chosen", "share of the halves that chose it", optional=True),
+        rate("chosen", "share of the halves that chose it", optional=True),
         integer("distance", "the fixed distance", "words", low=1, optional=True),
         *_COUNTS,
     ),

@@ -31,7 +31,7 @@ class Measured:
         read: The sentences.
         guesses: For each, [words, layer, head, direction], see `guesses.guesses`.
         trees: For each, [layer, head, direction, 2] see `trees.of_trees`.
-        subjects: For each, [choices, layer, 2] see `distractors.of_subjects`.
+        subjects: For each, [choices, layer, 4] see `distractors.of_subjects`.
     """
 
     read: list[Read]
@@ -43,10 +43,11 @@ class Measured:
 def measure(reading: Reading, sentences: Sequence[Sentence]) -> Measured:
     """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
     found: dict[int, tuple[Read, Floats]] = {}
-    guessed, counted = Spool(), Spool()
+    guessed, counted, alike = Spool(), Spool(), distractors.Alike.of(sentences)
     for batch in word_maps(reading, sentences):
         cropped = guesses.of_sentences(batch, sentences)
-        counts, shares = trees.of_trees(batch, sentences), distractors.of_subjects(batch, sentences)
+        counts = trees.of_trees(batch, sentences)
+        shares = distractors.of_subjects(batch, sentences, alike)
         for place, number in enumerate(batch.numbers):
             own, guess = cropped[place]
             found[number] = own, shares[place]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from darksecrets.stats.resampling import stratified_halves
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.tables import ALL
-from darksecrets.syntax.treebank import ROOT, Sentence
+from darksecrets.syntax.treebank import ROOT, Sentence, word_class
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -38,8 +38,8 @@ class Pairs:
         half: [pairs] half of the sentence.
         distance: [pairs] place of the second word, minus that of the first.
         tags: [pairs] number of the combination of distance and both parts of speech.
-        rank: [pairs] number of the combination of the second word's part of speech, see
-            `Treebank.classes`, and of its number among these words on its side of the first.
+        rank: [pairs] number of the combination of the second word's class and of its number among
+            the words of this class on its side of the first.
         key: [pairs] number of the second word, over all sentences of the block.
         apart: [pairs] whether the words share no piece.
         label: [pairs] number of the label if the second word is the head of the first; else −1.
@@ -184,18 +184,19 @@ class Treebank:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Parts of speech by the two first letters: NN, NNS, NNP and NNPS are one."""
-        return tuple(sorted({tag[:2] for tag in self.tags}))
+        """Classes of words."""
+        return tuple(sorted({word_class(tag) for tag in self.tags}))
 
     def _ranks(self, own: Sentence) -> Numbers:
         """[pairs] see `Pairs.rank`, of one sentence."""
-        tags = np.array([self.classes.index(tag[:2]) for tag in own.tags])
+        classes = self.classes
+        tags = np.array([classes.index(word_class(tag)) for tag in own.tags])
         same = tags[:, None] == tags  # [word, word of the tag]
         before = (np.cumsum(same, axis=0) - same).astype(np.int64)  # [first, second]
         number = np.diagonal(before)
         after = np.arange(len(own)) > np.arange(len(own))[:, None]
         rank = np.where(after, number - before - same + 1, number - before)
-        found: Numbers = ((rank + self.longest) * len(self.classes) + tags).ravel()
+        found: Numbers = ((rank + self.longest) * len(classes) + tags).ravel()
         return found
 
     def _labelled(self, own: Sequence[Sentence]) -> Numbers:

@@ -131,9 +131,12 @@ def _within(pairs: Pairs, arcs: Flags) -> Cells:
 
 def _cells(name: str, pairs: Pairs) -> Numbers:
     """[pairs] number of the cell of each, for a control."""
-    if name == SAME_DISTANCE:
-        return pairs.distance + pairs.longest
-    return {SAME_TAGS: pairs.tags, SAME_RANK: pairs.rank, OTHER_WORDS: pairs.key}[name]
+    return {
+        SAME_DISTANCE: pairs.distance + pairs.longest,
+        SAME_TAGS: pairs.tags,
+        SAME_RANK: pairs.rank,
+        OTHER_WORDS: pairs.key,
+    }[name]
 
 
 def relations(treebank: Treebank) -> list[Relation]:

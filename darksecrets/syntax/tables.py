@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from darksecrets.run.columns import HEAD, LAYER, MAPS, MODEL, P_VALUE, Q_VALUE, RANDOM, names
-from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, text
+from darksecrets.run.tables import Column, Table, flag, integer, interval, like, share, text
 from darksecrets.stats import LEVEL
 
 ALL = "all"
@@ -23,9 +23,9 @@ _LABEL = text(
 )
 
 
-def share(name: str, meaning: str, low: int = 0, **more: object) -> Column:
+def rate(name: str, meaning: str, low: int = 0, **more: object) -> Column:
     """The column of a share, or of a difference of shares."""
-    return number(name, meaning, "share", low=low, high=1, **more)  # type: ignore[arg-type]
+    return share(name, meaning, "share", low=low, **more)  # type: ignore[arg-type]
 
 
 def estimate(
@@ -33,7 +33,7 @@ def estimate(
 ) -> tuple[Column, Column, Column]:
     """The same with its interval; unless it is always known, it is empty with one unit."""
     ends = interval(name, name, unit="share", bounds=(low, 1), optional=not known)
-    return share(name, meaning, low, **more), *ends
+    return rate(name, meaning, low, **more), *ends
 
 
 def _direction(name: str, meaning: str) -> Column:
@@ -63,7 +63,7 @@ SYNTACTIC_HEADS = Table(
             "selected",
             "whether this head and direction were the best for the label on the selecting half",
         ),
-        share("selecting", "`accuracy` on the selecting half"),
+        rate("selecting", "`accuracy` on the selecting half"),
         integer(
             "offset",
             "distance from dependent to head, −8 to 8, that is most frequent on the selecting half",
@@ -71,42 +71,42 @@ SYNTACTIC_HEADS = Table(
             low=-8,
             high=8,
         ),
-        share(
+        rate(
             "at_offset",
             "share of the dependents whose head is at this distance",
             control_of="accuracy",
         ),
         *estimate("over_offset", "`accuracy` − `at_offset`", -1, known=True),
-        share(
+        rate(
             "same_distance",
             "how often the same is found for words that are as far apart but not so related",
             control_of="accuracy",
             optional=True,
         ),
-        share("over_distance", "how much less often that is", -1, optional=True),
-        share(
+        rate("over_distance", "how much less often that is", -1, optional=True),
+        rate(
             "same_tags",
             "the same for words with the same parts of speech, too",
             control_of="accuracy",
             optional=True,
         ),
-        share("over_tags", "how much less often that is", -1, optional=True),
+        rate("over_tags", "how much less often that is", -1, optional=True),
         integer("tags_arcs", "dependents with such words to compare"),
-        share(
+        rate(
             "same_rank",
             "how often, from words not so related, the nth word of the head's part of speech on "
             "its side is found: the next noun, for example",
             control_of="accuracy",
             optional=True,
         ),
-        share("over_rank", "how much less often that is", -1, optional=True),
-        share(
+        rate("over_rank", "how much less often that is", -1, optional=True),
+        rate(
             "other_words",
             "how often the same head is found for other words of its sentence",
             control_of="accuracy",
             optional=True,
         ),
-        share("over_words", "how much less often that is", -1, optional=True),
+        rate("over_words", "how much less often that is", -1, optional=True),
         like(
             P_VALUE,
             "p-value of exceeding the offset and every control: the largest of their "
@@ -147,7 +147,7 @@ SYNTACTIC_CHANGES = Table(
         ),
         *estimate("finetuned", "the same by the same head after fine-tuning"),
         *estimate("change", "`finetuned` − `pretrained`", -1),
-        share(
+        rate(
             "change_of_others",
             "the same for words that are as far apart but not so related: what distances alone "
             "change",
@@ -195,16 +195,16 @@ ATTENTION_TREES = Table(
             "selected",
             "whether this head and direction have the greatest `uuas` on the selecting half",
         ),
-        share("selecting", "`uuas` on the selecting half"),
-        share("chain", "the same of a chain of neighbours, right or left", control_of="uuas"),
+        rate("selecting", "`uuas` on the selecting half"),
+        rate("chain", "the same of a chain of neighbours, right or left", control_of="uuas"),
         *estimate("over_chain", "`uuas` − `chain`", -1, known=True),
         *estimate(
             "uas", "share of the gold arcs that the tree has in the same direction", known=True
         ),
-        share(
+        rate(
             "right_chain", "the same if every word depends on the one before it", control_of="uas"
         ),
-        share("left_chain", "the same if every word depends on the one after it", control_of="uas"),
+        rate("left_chain", "the same if every word depends on the one after it", control_of="uas"),
         like(
             P_VALUE,
             "p-value of `over_chain` > 0; bounds that of random signs of the sentences' "
@@ -231,10 +231,24 @@ DISTRACTORS = Table(
         integer("verbs", "verbs with a subject and so many others before them", low=1),
         integer("sentences", "sentences with such verbs", low=1),
         *estimate("share", "share of the weight to all of these that the subject gets"),
-        share("uniform", "the same of equal parts", control_of="share"),
+        rate("uniform", "the same of equal parts", control_of="share"),
         *estimate("over_uniform", "`share` − `uniform`", -1),
-        share("nearest", "what the nearest of them gets, the subject or not", control_of="share"),
-        share("random", "`share` in the encoder with random weights", control_of="share"),
+        *estimate(
+            "over_places",
+            "how much more than what is, in the same sentence, at the subjects' places of other "
+            "sentences with as many words and nouns",
+            -1,
+            optional=True,
+        ),
+        *estimate(
+            "over_rank",
+            "how much more than the noun that is the subject in other sentences with the same "
+            "classes of nouns before the verb",
+            -1,
+            optional=True,
+        ),
+        rate("nearest", "what the nearest of them gets, the subject or not", control_of="share"),
+        rate("random", "`share` in the encoder with random weights", control_of="share"),
     ),
     key=(*names(*_MODEL), "distractors", "layer"),
     may_be_empty=True,

@@ -21,6 +21,10 @@ from darksecrets.run.files import atomic
 ROOT = -1
 """Head of the word that has none."""
 
+_UNIVERSAL = frozenset(
+    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON"}
+) | {"PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
+"""Parts of speech of CoNLL-U files; other sources have Penn tags."""
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _PRONOUNS = frozenset({"PRP", "PRP$"})
 
@@ -77,6 +81,13 @@ class Sentence:
     def __len__(self) -> int:
         """Number of words."""
         return len(self.words)
+
+
+def word_class(tag: str) -> str:
+    """The class of words of a part of speech: NN, NNS, NNP and NNPS are one; so are names."""
+    if tag in _UNIVERSAL:
+        return "NOUN" if tag == "PROPN" else tag
+    return tag[:2]
 
 
 def write(sentences: Iterable[Sentence], path: Path) -> None:

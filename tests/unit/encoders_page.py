@@ -9,6 +9,7 @@ stands in the page between ``<!-- its name -->`` and ``<!-- end -->``.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,7 +166,9 @@ def _measures(store: AttentionStore) -> dict[str, str]:
     for example, idx in enumerate(store.idx.tolist()):
         texts = [PAIRS[name][IDX.index(idx)] for name in ("sentence1", "sentence2")]
         layout = store.offsets(example), store.segments(example), store.special(example)
-        tokens.append(describe_example(idx, [_annotated(text) for text in texts], *layout))
+        annotated = [_annotated(text) for text in texts]
+        counts = Counter(word["text"].lower() for of in annotated for word in of)
+        tokens.append(describe_example(idx, annotated, *layout, counts))
     tables = measure(store, tokens, 1)
     return {
         name: _tried(lambda name=name: tables[name], _optional(entry.table))

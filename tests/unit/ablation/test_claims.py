@@ -67,19 +67,19 @@ def test_shares_of_the_largest_sets():
     assert largest_shares(table)[["value", "low", "high"]].to_numpy().tolist() == [[0.25, 0, 0.5]]
 
 
-def test_equal_words_of_the_worst_heads_have_five_controls():
+def test_equal_words_of_the_worst_heads_have_six_controls():
     key = {"task": ["RTE"] * 2, "state": "finetuned", "layer": [2, 4], "head": [3, 1]}
     worst = pd.DataFrame(key | {"rank": [1, 2]})
     words = pd.DataFrame(key | {"seed": 1})
     for number, name in enumerate(
-        ("over_control", "over_same_key", "over_place", "excess", "excess_product")
+        ("over_control", "over_same_key", "over_place", "over_form", "excess", "excess_product")
     ):
         words[[name, f"{name}_low", f"{name}_high"]] = [number, number - 1, number + 1]
     others = words.assign(layer=6)
     found = equal_words_of_worst(worst, pd.concat([words, others]))
-    assert len(found) == 2 * 5
+    assert len(found) == 2 * 6
     excess = found[(found["control"] == "excess") & (found["rank"] == 2)]
-    assert excess[["value", "low", "high"]].to_numpy().tolist() == [[3, 2, 4]]
+    assert excess[["value", "low", "high"]].to_numpy().tolist() == [[4, 3, 5]]
 
 
 @pytest.mark.parametrize(("total", "counts", "expected"), [(36, (1, 2, 4), 4), (144, (8, 16), 16)])

@@ -9,7 +9,7 @@ import torch
 
 from adversarial import frames, maps, pairs
 from adversarial.maps import Head, Text
-from adversarial.trials import LEVEL, LIMIT, NULL, POWER, Size, Trial, by_kind, once
+from adversarial.trials import LEVEL, NULL, POWER, Size, Trial, by_kind, once
 from darksecrets.attention_measures.maps import OF
 from darksecrets.features.labels import RELATIONS
 from darksecrets.features.measures import measure
@@ -26,7 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 def of_links(size: Size, folder: Path) -> Iterator[Trial]:
     """FrameNet's links (section 4.2)."""
-    heads, kinds = _heads()
+    of, kinds = maps.registry(_NOISES)
+    heads = [*of.values()]
     follower = "50% of the weight follows links in 67% of the sentences"
     for name in MEASURES:
         rng = np.random.default_rng(51)
@@ -53,7 +54,8 @@ def of_links(size: Size, folder: Path) -> Iterator[Trial]:
 
 def of_pairs(size: Size, folder: Path) -> Iterator[Trial]:
     """Related tokens (section 4.5)."""
-    heads, kinds = _heads()
+    of, kinds = maps.registry(_NOISES)
+    heads = [*of.values()]
     for name in MEASURES:
         rng, p, q = np.random.default_rng(52), [], []
         for number in range(size.corpora):
@@ -70,24 +72,12 @@ def of_pairs(size: Size, folder: Path) -> Iterator[Trial]:
             p.append((table["p_value"] < LEVEL).to_numpy())
             q.append((table["q_value"] < LEVEL).to_numpy())
         said = f"token_pairs_by_measure: {{}} < 0.05 ({name})"
-        limit = np.array([kind.endswith(" noun before") for kind in kinds])
-        for truth, of in ((NULL, ~limit), (LIMIT, limit)):
-            of_kind = [kind for kind, own in zip(kinds, of, strict=True) if own]
-            own_p = [one[:-1][of] for one in p]
-            yield from by_kind(said.format("p_value"), truth, of_kind, own_p, LEVEL)
+        own_p = [one[:-1] for one in p]
+        yield from by_kind(said.format("p_value"), NULL, kinds, own_p, LEVEL)
         passed = [one[:-1].any() and not one[-1] for one in q]
         yield once(said.format("q_value"), "all of these heads", passed, LEVEL)
         planted = ["50% of the weight follows pairs"]
         yield from by_kind(said.format("q_value"), POWER, planted, [one[-1:] for one in q], LEVEL)
-
-
-def _heads() -> tuple[list[Head], list[str]]:
-    """Heads that look at one place, class or distance, and noise; and the kind of each."""
-    kinds = ["one fixed offset" if name.startswith("offset") else name for name in maps.SIMPLE]
-    return (
-        [*maps.SIMPLE.values(), *[maps.noise] * _NOISES, *[maps.dirichlet] * _NOISES],
-        [*kinds, *["random weights"] * _NOISES, *["Dirichlet"] * _NOISES],
-    )
 
 
 def _sentences(

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from made_up_coreference import IGNORANT, knowing, read_by, right
+from made_up_coreference import knowing, right
 
+from adversarial import families, maps
 from adversarial.trials import LEVEL, NULL, POWER, Size, Statements, Trial
 from darksecrets.syntax import coreference
 from darksecrets.syntax.coreference_statistics import tables
@@ -18,13 +19,14 @@ _TEXTS = 30
 
 
 def of_heads(size: Size, folder: Path) -> Iterator[Trial]:
-    """Heads of places, distances, classes and frequent words, and heads that know a little."""
+    """Ignorant heads, and heads that know a little."""
     ignorant, knowing_some, rng = Statements(), Statements(), np.random.default_rng(71)
+    of, _ = maps.registry(size.noises)
     for draw in range(size.sweeps):
         texts = coreference.builtin(_TEXTS, 1000 + draw)
-        heads, _ = tables(read_by(IGNORANT, texts, rng), draw)
+        heads = families.of_texts(texts, of, rng, draw)
         ignorant.any("coreference_heads: p_family below 5 %", heads["p_family"] < LEVEL)
-        heads, _ = tables(read_by((knowing, right), texts, rng), draw)
+        heads, _ = tables(families.resolved(texts, {}, rng, (knowing, right)), draw)
         some = heads[heads["kind"] == ALL]
         knowing_some.each("coreference_heads: p_family below 5 %", some["p_family"] < LEVEL)
     yield from ignorant.trials("heads without coreference")
@@ -35,11 +37,13 @@ def of_methods(size: Size, folder: Path) -> Iterator[Trial]:
     """Heads and methods that are right equally often, and more so in some texts than in others."""
     made, rng = Statements(), np.random.default_rng(72)
     for draw in range(size.sweeps):
-        base = read_by((knowing,), coreference.builtin(_TEXTS, 2000 + draw), rng)
+        base = families.resolved(coreference.builtin(_TEXTS, 2000 + draw), {}, rng, (knowing,))
         chances = rng.beta(4, 4, size=_TEXTS)[base.text][:, None]
         heads = (rng.random((len(chances), 12)) < chances).reshape(-1, 2, 6).astype(float)
         methods = (rng.random(base.methods.shape) < chances).astype(float)
-        drawn = replace(base, heads=heads, other_query=heads, same_kind=heads, methods=methods)
+        of_heads = dict.fromkeys(("heads", "other_query", "same_kind"), heads)
+        form = {"form": np.zeros(heads.shape, np.int64), "of_form": heads[:, None]}
+        drawn = replace(base, **of_heads, **form, methods=methods)
         _, found = tables(drawn, draw)
         rows = found[(found["kind"] == ALL) & found["method"].isin(["nearest", "rules"])]
         made.interval("coreference_methods", "gain", rows)

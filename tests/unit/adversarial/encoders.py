@@ -102,7 +102,9 @@ class Corpus:
             special = np.isin(np.arange(length), [0, length - 1])
             none = np.empty((0, 2), dtype=np.int64)
             zeros = np.zeros(length, dtype=np.int64)
-            tokens.append(Tokens(idx, zeros, special, features, (none,) * 4, none))
+            tokens.append(
+                Tokens(idx, zeros, special, features, (none,) * 4, none, zeros, zeros[:, None])
+            )
             texts.append(words)
         return cls(np.r_[of_word[:, NOUN], False, False], tokens, texts)
 

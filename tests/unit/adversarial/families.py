@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +14,19 @@ import torch
 
 from adversarial import frames, maps, pairs
 from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
+from adversarial.trials import ROUNDING
 from darksecrets.features.measures import measure
 from darksecrets.features.tokens import Tokens
 from darksecrets.framenet.heads import Link, Sentence
-from darksecrets.syntax import coreference, distractors, heads, trees
+from darksecrets.syntax import antecedents, coreference, distractors, heads, trees
 from darksecrets.syntax.antecedents import Resolved, join, resolve
 from darksecrets.syntax.coreference_statistics import tables
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.words import WordMaps
 
 Heads = Mapping[str, Head]
+Knowing = Callable[[Sequence[coreference.Expression], np.random.Generator], npt.NDArray[np.float64]]
+"""[expression, expression] weights of a head in a text."""
 Flags = npt.NDArray[np.bool_]
 
 _COARSE = {
@@ -71,10 +74,10 @@ def of_links(
     return _named(frames.measured(made, draws, 0), of)
 
 
-def of_equal_words(
+def of_pairs(
     every: Sequence[tuple[Text, Tokens]], of: Heads, rng: np.random.Generator
-) -> pd.DataFrame:
-    """`equal_words` of these heads."""
+) -> dict[str, pd.DataFrame]:
+    """`token_pairs` and `equal_words` of these heads."""
     longest = sorted(every, key=lambda one: -len(one[0].usable))
     found = [
         np.array([head(text, rng) for head in of.values()])[None].astype(np.float16)
@@ -82,18 +85,26 @@ def of_equal_words(
     ]
     with tempfile.TemporaryDirectory() as folder:
         store = pairs.save(Path(folder) / "maps", found)
-        return _named(measure(store, [tokens for _, tokens in longest], 0)["equal_words"], of)
+        found = measure(store, [tokens for _, tokens in longest], 0)
+    return {name: _named(found[name], of) for name in ("token_pairs", "equal_words")}
 
 
-def word_maps(read: Sequence[Read], of: Heads, rng: np.random.Generator) -> WordMaps:
+def texts_of(read: Sequence[Read]) -> list[Text]:
+    """Parsed sentences as texts."""
+    counts = counted(each.sentence.words for each in read)
+    return [text_of(each.sentence.words, each.sentence.tags, counts) for each in read]
+
+
+def word_maps(
+    read: Sequence[Read], texts: Sequence[Text], of: Heads, rng: np.random.Generator
+) -> WordMaps:
     """Maps of the words of parsed sentences, without [CLS] and [SEP]."""
-    size, counts = max(len(each.sentence) for each in read), counted(e.sentence.words for e in read)
+    size = max(len(each.sentence) for each in read)
     found = np.zeros((len(read), 1, len(of), size, size))
     apart = np.zeros((len(read), size, size), dtype=bool)
-    for own, flags, each in zip(found[:, 0], apart, read, strict=True):
+    for own, flags, each, text in zip(found[:, 0], apart, read, texts, strict=True):
         words = len(each.sentence)
         flags[:words, :words] = each.apart
-        text = text_of(each.sentence.words, each.sentence.tags, counts)
         for into, head in zip(own, of.values(), strict=True):
             into[:words, :words] = head(text, rng)[1:-1, 1:-1]
             into[:words, :words] += _TIES * rng.random((words, words))
@@ -104,7 +115,7 @@ def of_relations(
     read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: int
 ) -> pd.DataFrame:
     """`syntactic_heads` of these heads."""
-    made = word_maps(read, of, rng)
+    made = word_maps(read, texts_of(read), of, rng)
     return _named(heads.table(read, _guesses(read, made), seed), of)
 
 
@@ -116,21 +127,26 @@ def _guesses(read: Sequence[Read], made: WordMaps) -> list[Guess]:
 
 def of_trees(read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: int) -> pd.DataFrame:
     """`attention_trees` of these heads."""
-    made, sentences = word_maps(read, of, rng), [each.sentence for each in read]
+    made, sentences = word_maps(read, texts_of(read), of, rng), [each.sentence for each in read]
     return _named(trees.table(read, trees.of_trees(made, sentences), seed), of)
 
 
-def of_subjects(read: Sequence[Read], of: Heads, rng: np.random.Generator) -> pd.DataFrame:
-    """`distractors` of encoders of one such head each, over all numbers of distractors."""
-    rows = []
-    for name, head in of.items():
-        made = word_maps(read, {name: head}, rng)
-        own = distractors.of_subjects(made, [each.sentence for each in read])
-        found = distractors.table(read, own)
-        rows.append(
-            found[(found["distractors"] == "any") & found["layer"].isna()].assign(kind=name)
-        )
-    return pd.concat(rows, ignore_index=True)
+def of_subjects(
+    read: Sequence[Read], texts: Sequence[Text], of: Heads, rng: np.random.Generator
+) -> pd.DataFrame:
+    """`distractors` of these heads, each a layer of its own, over all numbers of distractors."""
+    made, sentences = word_maps(read, texts, of, rng), [each.sentence for each in read]
+    layers = WordMaps(made.numbers, made.maps.transpose(1, 2), made.apart)
+    shares = distractors.of_subjects(layers, sentences, distractors.Alike.of(sentences))
+    found = distractors.table(read, shares)
+    own = found[(found["distractors"] == "any") & found["layer"].notna()]
+    return _named(own.rename(columns={"layer": "head"}).astype({"head": int}), of)
+
+
+def exceeds_controls(subjects: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """[rows] whether subjects get more than from equal parts, places and ranks."""
+    ends = subjects[["over_uniform_low", "over_places_low", "over_rank_low"]].to_numpy()
+    return (ends > ROUNDING).all(axis=1)
 
 
 def of_texts(
@@ -143,20 +159,35 @@ def of_texts(
 _EXPRESSIONS = {"pronoun": PRONOUN}
 
 
-def resolved(texts: Sequence[coreference.Text], of: Heads, rng: np.random.Generator) -> Resolved:
-    """What an encoder of one layer with these heads finds."""
-    counts = counted([each.head for each in text.expressions] for text in texts)
-    parts = []
-    for number, text in enumerate(texts):
-        places = np.array([each.word for each in text.expressions])
-        words, tags = ([""] * (places[-1] + 1) for _ in range(2))
+def resolved(
+    texts: Sequence[coreference.Text],
+    of: Heads,
+    rng: np.random.Generator,
+    knowing: Sequence[Knowing] = (),
+) -> Resolved:
+    """What an encoder of one layer with these heads finds.
+
+    Args:
+        texts: Texts of expressions.
+        of: Heads that know nothing of these.
+        rng: Source of randomness.
+        knowing: Further heads, which do.
+    """
+    counts, words_of = antecedents.counted(texts), []
+    for text in texts:
+        words = [""] * (text.expressions[-1].word + 1)
         tags = [OTHER] * len(words)
         for each in text.expressions:
             words[each.word], tags[each.word] = each.head, _EXPRESSIONS.get(each.kind, NOUN)
-        whole = text_of(words, tags, counts)
-        at = np.ix_(places + 1, places + 1)
-        own = np.stack([head(whole, rng)[at] for head in of.values()])[None]
-        parts.append(resolve(number, text.expressions, own + _TIES * rng.random(own.shape)))
+        words_of.append(text_of(words, tags, counts))
+    parts = []
+    for number, (text, whole) in enumerate(zip(texts, words_of, strict=True)):
+        places = 1 + np.array([each.word for each in text.expressions])
+        made = [head(whole, rng)[np.ix_(places, places)] for head in of.values()]
+        made += [head(text.expressions, rng) for head in knowing]
+        own = np.stack(made)[None]
+        own += _TIES * rng.random(own.shape)
+        parts.append(resolve(number, text.expressions, own, counts))
     return join(parts)
 
 

@@ -10,7 +10,7 @@ from glue import TASKS
 from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
-from adversarial.trials import LEVEL, LIMIT, NULL, ONE_END, POWER, Size, Trial, by_kind, once
+from adversarial.trials import LEVEL, NULL, ONE_END, POWER, Size, Trial, by_kind, once
 from darksecrets.ablation.best import best
 from darksecrets.ablation.statistics import Resampling, effects
 from darksecrets.data.tasks import Task
@@ -19,25 +19,14 @@ from darksecrets.patterns.agreement import agreements
 from darksecrets.patterns.classes import LENIENT, PATTERNS
 from darksecrets.patterns.mapset import MapSet, label_table
 
-_NOISE, _DIRICHLET = maps.NOISES
-_MIXTURES = "mixtures of two of them"
-_OFFSET = "one fixed offset (-3 to +3)"
-
-
-def _kinds(noises: int) -> tuple[list[maps.Head], list[str]]:
-    """Heads that know nothing, and the kind of each."""
-    kinds = [_OFFSET if name.startswith("offset") else name for name in maps.SIMPLE]
-    kinds += [*maps.SOFT, *[_MIXTURES] * len(maps.MIXED)]
-    kinds += [f"product: {name}" for name in maps.PRODUCTS]
-    several = [*[maps.noise] * noises, *[maps.dirichlet] * noises]
-    kinds += [*[_NOISE] * noises, *[_DIRICHLET] * noises]
-    return [*maps.ADVERSARIES.values(), *several], kinds
+_NOISE = next(iter(maps.NOISES))
 
 
 def links(size: Size, folder: Path) -> Iterator[Trial]:
     """FrameNet's links (section 4.2): tests of heads, and which of them stand out."""
     rng = np.random.default_rng(0)
-    heads, kinds = _kinds(size.noises)
+    of, kinds = maps.registry(size.noises)
+    heads = [*of.values()]
     strengths = [(1 / 3, 0.25), (2 / 3, 0.25), (2 / 3, 0.5)]
     followers = [
         f"{weight:.0%} of the weight follows links in {share:.0%} of the sentences"
@@ -45,19 +34,16 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
     ]
     p, family = [], []
     for corpus in range(size.corpora):
-        every = [*heads, *maps.SUMS_OF_PRODUCTS.values()]
-        found = frames.measured(frames.corpus(rng, every, strengths), 999, corpus)
+        found = frames.measured(frames.corpus(rng, heads, strengths), 999, corpus)
         shaped = found.sort_values(["head", "direction"])[["p_value", "p_family"]].to_numpy()
         p.append(shaped[:, 0].reshape(-1, 2) < LEVEL)
         family.append(shaped[:, 1].reshape(-1, 2) < LEVEL)
-    n, limits = len(heads), [f"sum of products: {name}" for name in maps.SUMS_OF_PRODUCTS]
+    n = len(heads)
     test, stands = "framenet_heads: p_value < 0.05", "framenet_heads: exceeds_controls"
     yield from by_kind(test, NULL, kinds, [one[:n] for one in p], LEVEL)
     yield from by_kind(stands, NULL, kinds, [one[:n] for one in family], LEVEL)
     yield once(f"{stands}, any head", "all of these heads", [one[:n] for one in family], LEVEL)
-    rest = slice(n, n + len(limits))
-    yield from by_kind(stands, LIMIT, limits, [one[rest] for one in family], LEVEL)
-    yield from by_kind(stands, POWER, followers, [one[rest.stop :] for one in family], LEVEL)
+    yield from by_kind(stands, POWER, followers, [one[n:] for one in family], LEVEL)
     alike = [frames.measured(frames.alike(rng), 499, n) for n in range(size.corpora)]
     kind = "random weights, words treated alike in all sentences"
     yield from by_kind(
@@ -71,7 +57,8 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
 def related(size: Size, folder: Path) -> Iterator[Trial]:
     """Related tokens and equal words (sections 4.5 and 5)."""
     rng = np.random.default_rng(1)
-    heads, kinds = _kinds(size.noises)
+    of, kinds = maps.registry(size.noises)
+    heads = [*of.values()]
     for table in ("token_pairs", "equal_words"):
         p, q, r = [], [], []
         for corpus in range(size.corpora):
@@ -79,24 +66,11 @@ def related(size: Size, folder: Path) -> Iterator[Trial]:
             p.append(found["p_value"].to_numpy() < LEVEL)
             q.append(found["q_value"].to_numpy() < LEVEL)
             r.append(found)
-        limit = np.array([kind.startswith(_LIMITS[table]) for kind in kinds])
-        for truth, of in ((NULL, ~limit), (LIMIT, limit)):
-            of_kind = [kind for kind, own in zip(kinds, of, strict=True) if own]
-            passed = [one[of] for one in p]
-            yield from by_kind(f"{table}: p_value < 0.05", truth, of_kind, passed, LEVEL)
-        others = [one[~limit] for one in q]
-        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", others, LEVEL)
+        yield from by_kind(f"{table}: p_value < 0.05", NULL, kinds, p, LEVEL)
+        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", q, LEVEL)
         if table == "token_pairs":
             yield _diagonal(r, kinds)
         yield from _related_power(table, size, folder, rng)
-
-
-_LIMITS = {
-    "token_pairs": ("nearest noun before, over", "farthest noun before, over"),
-    "equal_words": ("words of the same", "nearest word of the same"),
-}
-"""Heads that pass, as is known: beginnings of their names. No control is of the class of words
-together with the place, or of the length and frequency of words."""
 
 
 def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
@@ -117,17 +91,13 @@ def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
 def _related_power(
     table: str, size: Size, folder: Path, rng: np.random.Generator
 ) -> Iterator[Trial]:
-    """Heads that follow the pairs, beside noise; and sums of products, which are a known limit."""
-    weights, q = [0.02, 0.05, 0.1], []
-    every = [*[maps.noise] * 20, *maps.SUMS_OF_PRODUCTS.values()]
+    """Heads that follow the pairs, beside noise."""
+    weights, q, every = [0.02, 0.05, 0.1], [], [maps.noise] * 20
     for corpus in range(size.corpora):
         found = pairs.measured(folder / f"{table}-power-{corpus}", table, rng, every, weights)
-        q.append(found["q_value"].to_numpy()[20:] < LEVEL)
-    name, n = f"{table}: q_value < 0.05", len(maps.SUMS_OF_PRODUCTS)
-    limits = [f"sum of products: {product}" for product in maps.SUMS_OF_PRODUCTS]
+        q.append(found["q_value"].to_numpy()[len(every) :] < LEVEL)
     followers = [f"{weight:.0%} of the weight goes to the related token" for weight in weights]
-    yield from by_kind(name, LIMIT, limits, [one[:n] for one in q], LEVEL)
-    yield from by_kind(name, POWER, followers, [one[n:] for one in q], LEVEL)
+    yield from by_kind(f"{table}: q_value < 0.05", POWER, followers, q, LEVEL)
 
 
 _METRICS = {"accuracy": sweeps.CLASSES, "f1": sweeps.CLASSES, "pearson": sweeps.REGRESSION}

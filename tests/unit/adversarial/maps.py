@@ -350,13 +350,45 @@ ADVERSARIES = SIMPLE | SOFT | MIXED | {f"product: {name}": head for name, head i
 """Heads of which it is known that they follow no link."""
 
 SUMS_OF_PRODUCTS: dict[str, Head] = {
-    f"{one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
+    f"sum of products: {one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
     for one, other in (
         ("to pronouns to the left", "pronouns attend to the right"),
         ("pronouns attend to the left", "to pronouns three to the right"),
     )
 }
-"""Neither a sum nor a product of effects: a known limit of the tests of links and pairs."""
+"""Neither a sum nor a product of effects: two of the controls do not see them."""
+
+OFFSET, MIXTURES = "one fixed offset (-3 to +3)", "mixtures of two of them"
+
+
+def registry(noises: int) -> tuple[dict[str, Head], list[str]]:
+    """All ignorant heads and several of each noise, by name; and the kind of each."""
+    several = {f"{name} {n}": head for name, head in NOISES.items() for n in range(noises)}
+    of = ADVERSARIES | SUMS_OF_PRODUCTS | several
+    kinds = dict.fromkeys(MIXED, MIXTURES)
+    kinds |= {name: OFFSET for name in PLACES if name.startswith("offset")}
+    kinds |= {f"{name} {n}": name for name in NOISES for n in range(noises)}
+    return of, [kinds.get(name, name) for name in of]
+
+
+def planted(pairs: Mapping[int, Sequence[tuple[int, int]]], share: float, weight: float) -> Head:
+    """Noise; in a share of the texts, some of the weight of a token goes to what it belongs to.
+
+    Args:
+        pairs: For each text, by its identity, queries and keys.
+        share: Share of the texts.
+        weight: Of the token's weight.
+    """
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        a = noise(text, rng)
+        if rng.random() < share:
+            for query, key in pairs[id(text)]:
+                a[query] *= 1 - weight
+                a[query, key] += weight
+        return a
+
+    return make
 
 
 def heads(text: Text, rng: np.random.Generator, noises: int = 0) -> npt.NDArray[np.float16]:

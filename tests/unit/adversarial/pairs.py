@@ -49,7 +49,7 @@ def sentence(idx: int, length: int, rng: np.random.Generator) -> tuple[Text, Tok
         (p, nouns[nouns < p].max()) for p in np.flatnonzero(text.pronouns) if (nouns < p).any()
     ]
     related = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return text, _tokens(idx, np.zeros(length, np.int64), usable, related, NONE)
+    return text, _tokens(idx, text, related, NONE)
 
 
 def two_sentences(idx: int, length: int, rng: np.random.Generator) -> tuple[Text, Tokens]:
@@ -70,14 +70,19 @@ def two_sentences(idx: int, length: int, rng: np.random.Generator) -> tuple[Text
     for one, same in equal.tolist():
         words[same], tags[same] = words[one], tags[one]
     text = Text(words, tags, text.counts, text.segments)
-    return text, _tokens(idx, segments, usable, NONE, both)
+    return text, _tokens(idx, text, NONE, both)
 
 
-def _tokens(idx: int, segments: Pairs, usable: maps.Mask, related: Pairs, equal: Pairs) -> Tokens:
+def _tokens(idx: int, text: Text, related: Pairs, equal: Pairs) -> Tokens:
     of_relation = tuple(related if name == RELATION else NONE for name in RELATIONS)
-    features = np.zeros((len(usable), len(FEATURES)), dtype=np.bool_)
+    features = np.zeros((len(text.words), len(FEATURES)), dtype=np.bool_)
     features[0, -2] = features[-1, -1] = True
-    return Tokens(idx, segments, ~usable, features, of_relation, equal)
+    for name, tag in (("noun", NOUN), ("verb", VERB), ("pronoun", PRONOUN)):
+        features[:, FEATURES.index(name)] = text.tagged(tag)
+    words = np.unique(text.words, return_inverse=True)[1]
+    forms = np.stack([text.lengths, text.frequency], axis=1)
+    segments = np.array(text.segments or [0] * len(words))
+    return Tokens(idx, segments, ~text.usable, features, of_relation, equal, words, forms)
 
 
 def planted(text: Text, pairs: Pairs, rng: np.random.Generator, weight: float = 0.5) -> maps.Map:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_coreference import IGNORANT, read_by, right
+from adversarial import families, maps
+from made_up_coreference import right
 from made_up_syntax import anywhere, guesses, offset, place, read, relation
 
 from darksecrets.atlas.measures import SHOWN
@@ -71,7 +72,9 @@ def test_what_chose_the_relation_is_not_its_score(table):
 
 
 def test_only_the_head_that_knows_is_said_to_find_antecedents():
-    resolved = read_by((*IGNORANT, right), coreference.builtin(60, 11), np.random.default_rng(0))
+    resolved = families.resolved(
+        coreference.builtin(60, 11), maps.SIMPLE, np.random.default_rng(0), (right,)
+    )
     found, _ = of_coreference(resolved, 1)
     (*others, planted) = sentences({COREFERENCE_HEADS.name: identify(found, None, "pretrained")})
     assert planted.startswith("Finds the antecedents of 100% of the pronouns")

@@ -202,7 +202,14 @@ def words(over: float, on_control: float) -> Frames:
             values if name != "excess" else dict.fromkeys(values, on_control),
             **one,
         )
-        for name in ("over_control", "over_same_key", "over_place", "excess", "excess_product")
+        for name in (
+            "over_control",
+            "over_same_key",
+            "over_place",
+            "over_form",
+            "excess",
+            "excess_product",
+        )
     ]
     joined = parts[0]["equal_words"]
     for part in parts[1:]:

@@ -1,5 +1,8 @@
 """Made-up tables for the claims that `darksecrets.syntax` decides."""
 
+from functools import reduce
+
+import pandas as pd
 from claim_tables import NO, OPEN, YES, Frames, among, made, together
 
 from darksecrets.claims.answers import Answer
@@ -34,7 +37,7 @@ def tree(value: float) -> Frames:
 
 
 def nouns(**by_number: float) -> Frames:
-    """What verbs give to their subjects over equal parts, ± 0.02; beside single layers."""
+    """What verbs give to their subjects over every control, ± 0.02; beside single layers."""
     counts = {"any": ("any", 0.4), "one": ("1", 0.5), "two": ("2", 0.25)}
     parts = [
         (found, {"state": state, "layer": layer, "distractors": count, "uniform": uniform})
@@ -46,7 +49,11 @@ def nouns(**by_number: float) -> Frames:
             ("random", None, -0.5),
         )
     ]
-    return among("distractors", "over_uniform", *parts, half=0.02, seed=None)
+    every = [
+        among("distractors", f"over_{control}", *parts, half=0.02, seed=None)["distractors"]
+        for control in ("uniform", "places", "rank")
+    ]
+    return {"distractors": reduce(pd.merge, every)}
 
 
 CASES: dict[str, dict[Answer, Frames]] = {

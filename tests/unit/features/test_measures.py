@@ -329,7 +329,7 @@ def test_control_tokens_stand_where_the_feature_stands():
         features[0, -2] = features[51, -1] = True
         none = np.empty((0, 2), dtype=np.int64)
         layout = (np.zeros(52, dtype=np.int64), special, features)
-        examples.append(Tokens(idx, *layout, (none,) * 4, none))
+        examples.append(Tokens(idx, *layout, (none,) * 4, none, layout[0], layout[0][:, None]))
     chances = measures.feature_chances(examples)
     cells = measures.control_cells(examples, chances, 0).features
     nouns = np.concatenate(
@@ -370,7 +370,8 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path):
     features = np.zeros((3, len(FEATURES)), dtype=np.bool_)
     features[0, -2] = features[2, -1] = features[1, 0] = True
     special = np.array([True, False, True])
-    one = Tokens(0, np.zeros(3, dtype=np.int64), special, features, (none,) * 4, none)
+    zeros = np.zeros(3, dtype=np.int64)
+    one = Tokens(0, zeros, special, features, (none,) * 4, none, zeros, zeros[:, None])
     found = measure(save(tmp_path / "store", maps), [one], 0)
     assert set(found["stripes"]["feature"]) == {"noun", "[CLS]", "[SEP]"}
     assert found["token_pairs"].empty

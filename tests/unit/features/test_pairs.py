@@ -1,6 +1,7 @@
-"""Five controls of related pairs, against loops; and on heads that know nothing."""
+"""Six controls of related pairs, against loops."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from darksecrets.features.measures import measure
 from darksecrets.features.pairs import (
     ROUNDING,
     Differences,
+    Drawn,
     PairCells,
     at_relative_places,
     hexagons,
+    other_keys,
     other_queries,
 )
 from darksecrets.features.tokens import Tokens
@@ -76,12 +79,46 @@ def test_other_queries_attend_to_the_same_keys():
     usable = np.isin(np.arange(8), range(1, 7))
     pairs = np.array([[1, 4], [1, 5], [3, 4]])
     drawn = other_queries(pairs, usable, 500, rng(2))
-    assert (drawn[..., 1] == pairs[:, 1]).all()
+    assert drawn.pairs.tolist() == pairs.tolist()
+    assert (drawn.others[..., 1] == pairs[:, 1]).all()
     for number, key in enumerate(pairs[:, 1]):
-        assert set(drawn[:, number, 0]) == {2, 4, 5, 6} - {key}
-    assert (
-        len(other_queries(np.array([[1, 2], [2, 1]]), usable & (np.arange(8) < 3), 5, rng(0))) == 0
-    )
+        assert set(drawn.others[:, number, 0]) == {2, 4, 5, 6} - {key}
+    none = other_queries(np.array([[1, 2], [2, 1]]), usable & (np.arange(8) < 3), 5, rng(0))
+    assert none.pairs.shape == (0, 2)
+    assert none.others.shape == (5, 0, 2)
+
+
+def test_other_queries_see_the_key_as_the_same_of_its_class():
+    random = rng(4)
+    classes = random.integers(3, size=12)
+    usable = np.isin(np.arange(12), range(1, 11))
+    pairs = np.array([(i, j) for i in (2, 5, 9) for j in range(1, 11) if i != j])
+    drawn = other_queries(pairs, usable, 300, random, classes)
+
+    def rank(query, key):
+        """Place of the key among the words of its class, from the query, on its side."""
+        side = range(query + 1, 12) if key > query else range(query - 1, -1, -1)
+        return key > query, [place for place in side if classes[place] == classes[key]].index(key)
+
+    for number, (query, key) in enumerate(pairs.tolist()):
+        free = set(range(1, 11)) - {2, 5, 9, key}
+        expected = {other for other in free if rank(other, key) == rank(query, key)}
+        (at,) = np.flatnonzero((drawn.pairs == [query, key]).all(axis=1)).tolist() or [None]
+        found = set() if at is None else set(drawn.others[:, at, 0].tolist())
+        assert found == expected, number
+
+
+def test_other_keys_are_as_much_like_the_query_in_form():
+    words = np.array([-1, 0, 1, 2, 0, 3, 4, 5, -1])
+    forms = np.array([(3, 1), (3, 2), (3, 1), (4, 1), (3, 1), (3, 1)])  # of the words
+    forms = np.array([(-1, -1) if word < 0 else tuple(forms[word]) for word in words])
+    keys = np.isin(np.arange(9), range(4, 8))
+    pairs = np.array([[1, 4], [3, 4], [2, 4], [2, 6]])
+    drawn = other_keys(pairs, keys, words, forms, 200, rng(0))
+    kept = {tuple(pair): number for number, pair in enumerate(drawn.pairs.tolist())}
+    keys_of = {pair: set(drawn.others[:, n, 1].tolist()) for pair, n in kept.items()}
+    assert keys_of == {(1, 4): {6, 7}, (3, 4): {6, 7}, (2, 4): {6, 7}, (2, 6): {4, 7}}
+    assert (drawn.others[..., 0] == drawn.pairs[:, 0]).all()
 
 
 def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
@@ -91,7 +128,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
         text, one = sentence(idx, length, random)
         equal = np.argwhere(random.random((length, length)) < 0.02)
         equal = equal[text.usable[equal].all(axis=1) & (equal[:, 0] != equal[:, 1])]
-        tokens.append(Tokens(idx, one.segments, one.special, one.features, one.pairs, equal))
+        tokens.append(replace(one, equal=equal))
         weights = random.exponential(size=(2, 3, length, length)) ** 3
         maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
     store = save(tmp_path / "store", maps)
@@ -105,20 +142,19 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
         ("equal", tables["equal_words"], np.mean),
     ):
         for row in table.itertuples():
-            names = ("over_control", "over_same_key", "over_place", "excess", "excess_product")
+            over = ("over_control", "over_same_key", "over_place", "over_form")
+            names = (*over, "excess", "excess_product")
             gaps: dict[str, list[float]] = {name: [] for name in names}
             same_key = []
             for cells in drawn[name]:
                 if name == "pairs" and RELATIONS[cells.kind] != row.relation:
                     continue
                 a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
-                own = reduce([a[i, j] for i, j in cells.pairs])
-                for key, sets in (
-                    ("over_control", cells.distance),
-                    ("over_same_key", cells.same_key),
-                    ("over_place", cells.place),
-                ):
-                    if len(sets):
+                for key in over:
+                    drawn_pairs = cells.drawn[key.removeprefix("over_")]
+                    if len(drawn_pairs.pairs):
+                        own = reduce([a[i, j] for i, j in drawn_pairs.pairs])
+                        sets = drawn_pairs.others
                         other = np.mean([reduce([a[i, j] for i, j in s]) for s in sets])
                         close = abs(own - other) <= ROUNDING * max(own, other)
                         gaps[key].append(0 if close else own - other)
@@ -163,12 +199,12 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     far = np.array([[0, 4]])
     same_key = np.array([[[0, 3]], [[2, 3]]])
     hexagon = np.array([[[1, 3], [1, 2], [2, 2], [2, 1], [0, 1], [0, 3]]])
-    none = np.empty((0, 1, 2), dtype=np.int64)
     found = Differences(2, 2, 1)
-    found.add(maps, PairCells(0, 0, pairs, none, same_key, hexagon, pairs[None]), np.fmax)
-    found.add(maps, PairCells(0, 1, far, none, same_key, hexagon[:0], far[None]), np.fmax)
-    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0], [1, 1]]
-    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0], [1, 0]]
+    for kind, (own, six) in enumerate(((pairs, hexagon), (far, hexagon[:0]))):
+        controls = {"same_key": Drawn(own, same_key), "place": Drawn(own, own[None])}
+        found.add(maps, PairCells(0, kind, six, controls), np.fmax)
+    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0], [1, 1], [0, 0]]
+    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0], [1, 0], [0, 0]]
     both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
     assert found.same_key[0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
     expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]
@@ -182,8 +218,12 @@ def test_only_pairs_in_reach_are_compared(tmp_path, table):
     usable = np.isin(np.arange(length), range(1, length - 1))
     related = np.array([[2, 1], [5, 4], [3, 9], [8, 6]])  # the third is out of reach
     segments, features = np.zeros(length, np.int64), np.zeros((length, len(FEATURES)), np.bool_)
+    features[1:-1:3, 0] = True  # nouns
     of_relation = tuple(related if name == "pronoun to noun" else NONE for name in RELATIONS)
-    tokens = [Tokens(i, segments, ~usable, features, of_relation, related) for i in range(7)]
+    words, forms = np.arange(length), np.zeros((length, 2), np.int64)
+    tokens = [
+        Tokens(i, segments, ~usable, features, of_relation, related, words, forms) for i in range(7)
+    ]
     near = np.abs(np.subtract.outer(np.arange(length), np.arange(length))) <= window
     maps = []
     for _ in tokens:
@@ -197,23 +237,31 @@ def test_only_pairs_in_reach_are_compared(tmp_path, table):
     fewer = 0
     for row in measure(store, tokens, 5)[table].itertuples():
         reach = near if row.layer == 2 else np.ones_like(near)
-        gaps: dict[str, list[float]] = {"over_control": [], "over_same_key": []}
+        gaps = {
+            "over_control": list[float](),
+            "over_same_key": [],
+            "over_place": [],
+            "over_form": [],
+        }
         for cells in cells_of:
             a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
-            for name, sets in (("over_control", cells.distance), ("over_same_key", cells.same_key)):
-                left = {}
-                for number, (i, j) in enumerate(cells.pairs):
+            for name, of_pairs in gaps.items():
+                drawn_pairs, left = cells.drawn[name.removeprefix("over_")], {}
+                sets = drawn_pairs.others
+                for number, (i, j) in enumerate(drawn_pairs.pairs):
                     others = [a[q, k] for q, k in sets[:, number] if reach[q, k]]
                     if reach[i, j] and others:
                         left[number] = (a[i, j], others)
+                if not left:
+                    continue
                 size = min(len(others) for _, others in left.values())
                 fewer += size < len(sets)
                 own = reduce([weight for weight, _ in left.values()])
                 other = [reduce([of[n] for _, of in left.values()]) for n in range(size)]
                 gap = own - np.mean(other)
-                gaps[name].append(0 if abs(gap) <= ROUNDING * max(own, np.mean(other)) else gap)
+                of_pairs.append(0 if abs(gap) <= ROUNDING * max(own, np.mean(other)) else gap)
         assert row.examples == len(tokens)
-        assert row.over_control == pytest.approx(np.mean(gaps["over_control"]), abs=1e-9)
         assert row.over_control == pytest.approx(row.weight - row.control, abs=ROUNDING)
-        assert row.over_same_key == pytest.approx(np.mean(gaps["over_same_key"]), abs=1e-9)
+        for name, of_pairs in gaps.items():
+            assert getattr(row, name) == pytest.approx(np.mean(of_pairs), abs=1e-9)
     assert fewer, "the test sees draws out of reach"

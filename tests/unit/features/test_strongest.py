@@ -1,5 +1,7 @@
 """The strongest column of every map, against plain loops, by hand and on heads made to fool it."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
@@ -119,7 +121,7 @@ def test_kinds_of_the_tokens_of_any_tokenizer(layout, expected):
     segments = np.array([int(letter in "bv") for letter in layout])
     special = np.array([letter == "s" for letter in layout])
     sentences = [words("Go", "."), words("Why", "?")]
-    tokens = describe_example(7, sentences, offsets, segments, special)
+    tokens = describe_example(7, sentences, offsets, segments, special, Counter())
     kinds = kinds_of(tokens.features[None])[0]
     assert kinds.argmax(axis=1).tolist() == expected
     assert kinds.sum(axis=1).tolist() == [1] * len(layout)

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -140,8 +141,11 @@ SENTENCES = [
 ]
 
 
+COUNTS = Counter({"kim": 2, "barks": 3, "it": 1, ",": 6, "dog": 4, "'s": 1})
+
+
 def test_features_pairs_and_equal_words_of_an_example():
-    found = tokens.describe_example(3, SENTENCES, OFFSETS, SEGMENTS, SPECIAL)
+    found = tokens.describe_example(3, SENTENCES, OFFSETS, SEGMENTS, SPECIAL, COUNTS)
     having = {
         name: np.flatnonzero(has).tolist()
         for name, has in zip(FEATURES, found.features.T, strict=True)
@@ -163,16 +167,23 @@ def test_features_pairs_and_equal_words_of_an_example():
     assert (pronoun_noun, noun_pronoun) == ([[9, 12]], [[12, 9]])
     # "barks" is bark + ##s in the first and one piece in the second sentence
     assert found.equal.tolist() == [[1, 12], [6, 10], [10, 6], [12, 1]]
+    # "Kim" and "kim" are one word; of what shares a piece, the first word counts
+    assert found.words[[1, 12]].tolist() == [0, 0]
+    assert len(set(found.words[[4, 6, 7, 10]].tolist())) == 2
+    assert found.words[SPECIAL].tolist() == [-1] * SPECIAL.sum()
+    assert found.forms[[1, 6, 9, 11]].tolist() == [[3, 2], [5, 2], [2, 1], [1, 3]]
 
 
 def test_a_single_sentence_has_no_equal_words():
-    found = tokens.describe_example(3, SENTENCES[:1], OFFSETS[:9], SEGMENTS[:9], SPECIAL[:9])
+    found = tokens.describe_example(
+        3, SENTENCES[:1], OFFSETS[:9], SEGMENTS[:9], SPECIAL[:9], COUNTS
+    )
     assert found.equal.shape == (0, 2)
 
 
 def test_an_example_without_words_has_special_tokens_only():
     found = tokens.describe_example(
-        3, [[]], np.zeros((2, 2), int), np.zeros(2, int), np.ones(2, bool)
+        3, [[]], np.zeros((2, 2), int), np.zeros(2, int), np.ones(2, bool), Counter()
     )
     assert found.features[:, -2:].tolist() == [[True, False], [False, True]]
     assert not found.features[:, :-2].any()

@@ -1,5 +1,6 @@
 """Every family of encoders, against `transformers` itself, one example at a time, unpadded."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_words_are_found_in_every_tokenizers_text(folder):
         spans, segments = (np.array(encoded[name][row]) for name in ("offset_mapping", "segments"))
         for marked, words in enumerate(zip(*(text.split() for text in texts), strict=False)):
             annotated = [words_of(text, marked) for text in texts]
-            found = describe_example(0, annotated, spans, segments, special).features
+            found = describe_example(0, annotated, spans, segments, special, Counter()).features
             for sentence, (text, word) in enumerate(zip(texts, words, strict=True)):
                 pieces = np.flatnonzero(found[:, FEATURES.index("noun")] & (segments == sentence))
                 start, end = spans[pieces, 0].min(), spans[pieces, 1].max()

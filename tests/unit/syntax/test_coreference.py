@@ -1,5 +1,7 @@
 """Coreference: the texts, methods without a model, and what heads choose."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +12,7 @@ from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 from darksecrets.syntax import antecedents, coreference
-from darksecrets.syntax.antecedents import FURTHEST, Resolved, resolve
+from darksecrets.syntax.antecedents import FURTHEST, counted, resolve
 from darksecrets.syntax.coreference import Expression, Text, anaphors
 from darksecrets.syntax.coreference_tables import EXPRESSIONS, NOMINAL, PRONOUN, PROPER
 from darksecrets.syntax.treebank import Mention, Sentence
@@ -136,12 +138,15 @@ def test_the_nearest_to_every_distance_is_found_as_a_loop_does(texts):
 # ------------------------------------------------------------------------------------------ heads
 
 
-def by_loops(expressions: list[Expression], weights: np.ndarray) -> Resolved:
+def by_loops(
+    expressions: list[Expression], weights: np.ndarray, counts: Mapping[str, int]
+) -> dict[str, list]:
     """What `resolve` finds, by plain loops over heads and expressions."""
-    found: dict[str, list] = {name: [] for name in ("heads", "other_query", "same_kind")}
+    found: dict[str, list] = {name: [] for name in ("heads", "other_query", "same_kind", "form")}
+    found["of_form"] = []
     for place in anaphors(expressions):
-        for values in found.values():
-            values.append(np.zeros((LAYERS, HEADS)))
+        for name, values in found.items():
+            values.append(np.zeros((*[3] * (name == "of_form"), LAYERS, HEADS)))
         for layer, head in np.ndindex(LAYERS, HEADS):
             row = weights[layer, head]
             best = max(range(place), key=lambda j: (row[place, j], j))
@@ -149,6 +154,18 @@ def by_loops(expressions: list[Expression], weights: np.ndarray) -> Resolved:
             found["heads"][-1][layer, head] = expressions[best].entity == entity
             same = [e.entity == entity for e in expressions[:place] if e.kind == kind]
             found["same_kind"][-1][layer, head] = sum(same) / len(same)
+            own = expressions[place].head
+
+            def form(word, own=own):
+                """2 if it is as long, 1 if it is about as frequent."""
+                often = [round(math.log2(counts[each] + 1)) for each in (own, word)]
+                return 2 * (len(word) == len(own)) + (often[0] == often[1])
+
+            found["form"][-1][layer, head] = form(expressions[best].head)
+            alike = [e for e in expressions[:place] if form(e.head) == form(expressions[best].head)]
+            rightly = [e.entity == entity for e in alike]
+            rules = rightly[0], rightly[-1], sum(rightly) / len(rightly)
+            found["of_form"][-1][:, layer, head] = rules
             others = []
             for query, other in enumerate(expressions):
                 if other.entity != entity:
@@ -164,8 +181,9 @@ def test_heads_and_controls_are_those_of_plain_loops(texts):
     for number, text in enumerate(texts[:8]):
         count = len(text.expressions)
         weights = rng.integers(0, 4, size=(LAYERS, HEADS, count, count)) / 4  # with ties
-        found = resolve(number, text.expressions, weights)
-        for name, values in by_loops(list(text.expressions), weights).items():
+        counts = counted(texts)
+        found = resolve(number, text.expressions, weights, counts)
+        for name, values in by_loops(list(text.expressions), weights, counts).items():
             np.testing.assert_allclose(getattr(found, name), np.array(values), atol=1e-12)
         assert found.kind.tolist() == [
             EXPRESSIONS.index(text.expressions[place].kind) for place in anaphors(text.expressions)
@@ -173,7 +191,7 @@ def test_heads_and_controls_are_those_of_plain_loops(texts):
 
 
 def test_a_text_without_anaphors_has_none():
-    found = resolve(0, [ANNA, TOM], np.zeros((LAYERS, HEADS, 2, 2)))
+    found = resolve(0, [ANNA, TOM], np.zeros((LAYERS, HEADS, 2, 2)), {"anna": 1, "tom": 1})
     assert found.heads.shape == (0, LAYERS, HEADS)
     assert found.distances.shape == (0, FURTHEST)
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_coreference import IGNORANT, knowing, read_by, right
+from adversarial import families, maps
+from made_up_coreference import knowing, right
 
 from darksecrets.run.tables import identify
 from darksecrets.syntax import coreference
@@ -19,13 +20,15 @@ from darksecrets.syntax.coreference_tables import (
 )
 from darksecrets.syntax.tables import ALL
 
-HEADS = (*IGNORANT, right)
-KNOWN = len(IGNORANT) + 1
+HEADS = [*maps.SIMPLE, "right"]
+KNOWN = len(HEADS)
 
 
 @pytest.fixture(scope="module")
 def resolved() -> Resolved:
-    return read_by(HEADS, coreference.builtin(60, 11), np.random.default_rng(0))
+    return families.resolved(
+        coreference.builtin(60, 11), maps.SIMPLE, np.random.default_rng(0), (right,)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,11 @@ def test_shares_are_those_of_plain_loops(resolved, found):
         ):
             mean = sum(values[n, 0, head] for n in pronouns) / len(pronouns)
             assert rows.loc[head + 1, name] == pytest.approx(mean)
+        mean = 0.0
+        for form in range(4):  # the best of three rules for each form of choice
+            own = [n for n in pronouns if resolved.form[n, 0, head] == form]
+            mean += max(sum(resolved.of_form[n, r, 0, head] for n in own) for r in range(3))
+        assert rows.loc[head + 1, "same_form"] == pytest.approx(mean / len(pronouns))
     totals = [sum(resolved.distances[n, far] for n in pronouns) for far in range(60)]
     assert rows["fixed_distance"].iloc[0] == pytest.approx(max(totals) / len(pronouns))
     assert best_distance(resolved, resolved.kind == 0) == 1 + totals.index(max(totals))
@@ -74,7 +82,7 @@ def test_shares_are_those_of_plain_loops(resolved, found):
 
 def test_a_few_texts_have_no_best_head():
     rng = np.random.default_rng(0)
-    few = read_by((right, knowing), coreference.builtin(4, 2), rng)
+    few = families.resolved(coreference.builtin(4, 2), {}, rng, (right, knowing))
     heads, methods = tables(few, 0)
     assert methods[["gain", "gain_low"]].isna().all(axis=None)
     assert methods.loc[methods["method"] == BEST_HEAD, "accuracy"].isna().all()

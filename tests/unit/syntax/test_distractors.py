@@ -1,14 +1,17 @@
 """Weights from verbs to their subjects and to other nouns, against loops."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from adversarial import families, maps
 
 from darksecrets.data.builtin.grammar import finish, phrase
 from darksecrets.run.tables import identify
 from darksecrets.syntax import distractors
-from darksecrets.syntax.distractors import Choice, choices
+from darksecrets.syntax.distractors import Alike, Choice, choices
 from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.tables import ANY, DISTRACTORS, MANY
 from darksecrets.syntax.treebank import Sentence, builtin, from_grammar
@@ -63,9 +66,35 @@ def batch() -> WordMaps:
 
 def test_the_table_is_that_of_loops(batch):
     read = [Read(each, apart(each)) for each in SENTENCES]
-    found = distractors.table(read, distractors.of_subjects(batch, SENTENCES))
+    alike = Alike.of(SENTENCES)
+    found = distractors.table(read, distractors.of_subjects(batch, SENTENCES, alike))
     DISTRACTORS.check(identify(found, None, "random/seed-1").assign(random=0.5), "here", "")
-    shares: dict[tuple[str, int | None], list[tuple[int, float, float, float]]] = {}
+    shares: dict[tuple[str, int | None], list[tuple[float, ...]]] = {}
+    every = [(n, c) for n, each in enumerate(SENTENCES) for c in choices(each, apart(each))]
+
+    def what_others_find(number: int, own: Choice, weights: np.ndarray) -> Iterator[float]:
+        """What is at their places, and of their ranks, by plain loops over other sentences."""
+        here, places, ranks = SENTENCES[number], [], []
+        for other, choice in every:
+            there = SENTENCES[other]
+            if other == number or len(choice.nouns) != len(own.nouns):
+                continue
+            for fits, at, nouns, subject in (
+                (len(there) == len(here), choice, choice.nouns, choice.subject),
+                (
+                    [there.tags[noun][:2] for noun in choice.nouns]
+                    == [here.tags[noun][:2] for noun in own.nouns],
+                    own,
+                    own.nouns,
+                    own.nouns[choice.nouns.index(choice.subject)],
+                ),
+            ):
+                if fits:
+                    total = weights[:, at.verb, list(nouns)].sum(axis=1)
+                    mean = (weights[:, at.verb, subject] / total).mean()
+                    (places if at is choice else ranks).append(mean)
+        yield from (np.mean(found) if found else np.nan for found in (places, ranks))
+
     for number, each in enumerate(SENTENCES):
         for choice in choices(each, apart(each)):
             count = len(choice.nouns) - 1
@@ -76,20 +105,25 @@ def test_the_table_is_that_of_loops(batch):
                      for head in range(HEADS)]
                     for noun in (choice.subject, max(choice.nouns))
                 ]  # fmt: skip
-                row = (number, *map(float, np.mean(parts, axis=1)), 1 / (count + 1))
+                whole = batch.maps[number, layer].numpy()
+                beside = what_others_find(number, choice, whole)
+                row = (number, *map(float, np.mean(parts, axis=1)), 1 / (count + 1), *beside)
                 for name in (ANY, MANY if count > 2 else str(count)):
                     shares.setdefault((name, layer + 1), []).append(row)
                     shares.setdefault((name, None), []).append(row)
     assert len(found) == len(shares)
     for row in found.to_dict("records"):
         layer = None if pd.isna(row["layer"]) else int(row["layer"])
-        number, subject, nearest, uniform = np.array(shares[row["distractors"], layer]).T
+        number, subject, nearest, uniform, *others = np.array(shares[row["distractors"], layer]).T
         assert row["verbs"] == len(subject) / (LAYERS if layer is None else 1)
         assert row["sentences"] == len(set(number))
         assert row["share"] == pytest.approx(subject.mean())
         assert row["nearest"] == pytest.approx(nearest.mean())
         assert row["uniform"] == pytest.approx(uniform.mean())
         assert row["over_uniform"] == pytest.approx((subject - uniform).mean())
+        for name, values in zip(("over_places", "over_rank"), others, strict=True):
+            known = subject[~np.isnan(values)] - values[~np.isnan(values)]
+            assert row[name] == pytest.approx(known.mean() if len(known) else np.nan, nan_ok=True)
 
 
 def test_a_head_that_attends_to_subjects_only(batch):
@@ -99,16 +133,33 @@ def test_a_head_that_attends_to_subjects_only(batch):
             maps[number, 1, :, choice.verb, choice.subject] = 0.5
     read = [Read(each, apart(each)) for each in SENTENCES]
     planted = WordMaps(batch.numbers, maps, batch.apart)
-    found = distractors.table(read, distractors.of_subjects(planted, SENTENCES))
+    alike = Alike.of(SENTENCES)
+    found = distractors.table(read, distractors.of_subjects(planted, SENTENCES, alike))
     of_any = found[found["distractors"] == ANY].set_index("layer")
     assert of_any.loc[2, "share"] == 1
+    assert (of_any.loc[2, ["over_places_low", "over_rank_low"]] > 0).all()
     assert of_any.loc[1, "over_uniform"] == pytest.approx(0, abs=1e-12), "no weight: equal parts"
+
+
+IGNORANT = ("decay over 3", "offset -1", "farthest word", "nearest noun before", "any pronoun")
+
+
+def test_what_places_and_ranks_alone_give_to_subjects_is_not_above_both_controls():
+    """By equal parts alone, three of these heads would seem to know subjects."""
+    read = [Read(each, apart(each)) for each in builtin(300, 5)]
+    heads = {name: maps.ADVERSARIES[name] for name in IGNORANT}
+    found = families.of_subjects(read, families.texts_of(read), heads, np.random.default_rng(0))
+    own = found.set_index("kind")
+    assert (own["over_uniform_low"] > 0).sum() == 3
+    assert not ((own["over_places_low"] > 1e-9) & (own["over_rank_low"] > 1e-9)).any()
+    assert (own.loc[list(IGNORANT[:3]), "over_places_low"] < 0).all()
+    assert (own.loc[list(IGNORANT[3:]), "over_rank_low"] < 0).all()
 
 
 def test_without_distractors_there_are_no_rows():
     alone = [each for each in SENTENCES if not choices(each, apart(each))][:5]
     found = distractors.table(
-        [Read(each, apart(each)) for each in alone], [np.zeros((0, LAYERS, 2))] * 5
+        [Read(each, apart(each)) for each in alone], [np.zeros((0, LAYERS, 4))] * 5
     )
     assert found.empty
     assert set(DISTRACTORS.names) - set(found) == {"state", "seed", "random"}

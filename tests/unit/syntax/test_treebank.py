@@ -4,7 +4,7 @@ import pytest
 
 from darksecrets.data.builtin.grammar import finish, phrase
 from darksecrets.syntax import treebank
-from darksecrets.syntax.treebank import ROOT, Mention, Sentence
+from darksecrets.syntax.treebank import ROOT, Mention, Sentence, word_class
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +62,18 @@ def test_a_file_holds_all_of_a_treebank(sentences, tmp_path):
     file = tmp_path / "treebank.jsonl"
     treebank.write(sentences, file)
     assert treebank.read(file) == sentences
+
+
+@pytest.mark.parametrize(
+    ("tags", "together"),
+    [
+        (("NN", "NNS", "NNP", "NNPS"), True),
+        (("NOUN", "PROPN"), True),
+        (("VBD", "VBZ"), True),
+        (("ADJ", "ADP", "ADV"), False),
+        (("PRON", "PROPN"), False),
+        (("PRP", "NN"), False),
+    ],
+)
+def test_classes_of_words_are_those_of_either_set_of_tags(tags, together):
+    assert len({word_class(tag) for tag in tags}) == (1 if together else len(tags))
