@@ -2,8 +2,8 @@
 
 One backward pass gives the gradients of all MLPs, of all heads and of both ways to disable these,
 for each example of a batch by itself, because gates are of examples. The integral over gates of
-heads that open together takes a pass for each of its nodes; it is of some of the examples. Logits
-without some heads, and the greedy order of heads to remove, are computed likewise.
+heads that open together takes a pass for each of its nodes. Logits without some heads, and the
+greedy order of heads to remove, are computed likewise.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from darksecrets.ablation.sweep import choose_backend
 from darksecrets.arrays import Floats, Integers
 from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.data.tasks import Task
-from darksecrets.importance.steps import pruning_counts
+from darksecrets.importance.steps import NODES, pruning_counts
 from darksecrets.models import devices
 from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.losses import loss
@@ -82,9 +82,6 @@ BATCH_SIZE = 32
 BLOCK = 64
 """Examples whose leave-one-out losses are computed together."""
 
-NODES = 16
-"""Points at which gradients are computed for the integral over gates, each in a pass."""
-
 
 @dataclass(frozen=True)
 class Gradients:
@@ -94,9 +91,9 @@ class Gradients:
         output: [examples, layers, heads] ∂L/∂ξ of the gate on the head's output.
         of_tokens: The same shape: Σ |∂L/∂ξ| over gates of single tokens.
         kept: The same shape: ∂L/∂ξ of the gate on the head's attention.
-        integrated: [some examples, layers, heads] integral of ``output`` over gates that open
-            together; over heads, it adds up to the loss with all heads, minus that with none.
-        incomplete: [some examples] by how much it does not, because the integral is approximate.
+        integrated: The same shape: integral of ``output`` over gates that open together; over
+            heads, it adds up to the loss with all heads, minus that with none.
+        incomplete: [examples] by how much it does not, because the integral is approximate.
         exact: By mode, [examples, layers, heads] loss without the head, minus that of the intact
             model.
         mlp: [examples, layers, 1] ∂L/∂ξ of the gate on the layer's MLP; None if the MLPs of the
@@ -136,7 +133,6 @@ def measure(
     rows: Sequence[int],
     *,
     nodes: int = NODES,
-    paths: int | None = None,
 ) -> Gradients:
     """Measure how the loss of examples depends on every head, and on the MLP of every layer.
 
@@ -146,8 +142,6 @@ def measure(
         task: Their task, which decides the loss.
         rows: Row numbers of the examples to use.
         nodes: Points at which the gradient is computed for the integral (Gauss-Legendre).
-        paths: For how many of the examples the integral is computed, the first ones; as a rule, so
-            many that it takes two passes over all.
 
     Raises:
         InputError: The model's attention cannot be reached, or a loss is not finite.
@@ -168,9 +162,8 @@ def measure(
         kept[places] = of_kept
         if mlp is not None:
             mlp[places] = found[2][..., None]
-    some = list(rows[: paths or max(1, 2 * len(rows) // nodes)])
-    integrated, closed = _integrate(model, split, task, some, nodes)
-    incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses[: len(some)] - closed))
+    integrated, closed = _integrate(model, split, task, list(rows), nodes)
+    incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses - closed))
     without = {mode: exact(model, split, task, rows, mode) for mode in (ZERO, UNIFORM)}
     mlp_exact = exact_of_mlps(model, split, task, rows) if with_mlps else None
     return Gradients(output, of_tokens, kept, integrated, incomplete, without, mlp, mlp_exact)

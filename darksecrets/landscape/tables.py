@@ -256,8 +256,8 @@ _MEASURE = text(
     "measure",
     f"`{SHARPNESS}` (Keskar et al. 2017, 2.1, found by gradients: at least): (greatest loss "
     f"nearby − loss) / (1 + loss), in %; `{RISE}`: mean rise of the loss in random directions, at "
-    f"a quarter of the lengths of filters, both ways; `{TRACE}` of the Hessian (Hutchinson 1990); "
-    f"its `{TOP}`, with its sign (Lanczos 1950)",
+    f"a quarter of the lengths of filters, both ways; `{TRACE}` of the Hessian (Hutchinson "
+    f"1990, beside Lanczos vectors); its `{TOP}`, with its sign (Lanczos 1950)",
     values=MEASURES,
 )
 
