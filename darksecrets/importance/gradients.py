@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from darksecrets.ablation.backends import Backend, Logits
+from darksecrets.ablation.backends import Logits
 from darksecrets.ablation.disable import UNIFORM, ZERO, Disable, uniform
 from darksecrets.ablation.joint import Order, Place
 from darksecrets.ablation.sets import HeadSet, sweep_sets
@@ -77,6 +77,8 @@ class MlpGates(Intervention):
 
 _log = logging.getLogger(__name__)
 
+Changes = Sequence[Intervention | None]
+"""Interventions; None leaves a model intact."""
 BATCH_SIZE = 32
 """Examples of a batch on a CPU."""
 BLOCK = 64
@@ -186,8 +188,8 @@ def exact(
     """
     shape = shape_of(model)
     sets = [of_set for of_set in sweep_sets(shape) if of_set.kind != "layer"]
-    backend = choose_backend(model, split, [of_set.intervention(mode) for of_set in sets])
-    added = _added(backend, split, task, rows, f"Heads, {mode}")
+    changes = [of_set.intervention(mode) for of_set in sets]
+    added = _added(model, split, task, rows, changes, title=f"Heads, {mode}")
     return added.reshape(len(rows), shape.layers, shape.heads)
 
 
@@ -207,19 +209,21 @@ def exact_of_mlps(
     """
     open_, count = torch.ones_like(_mlp_gates(model, 1).output), shape_of(model).layers
     closed = open_.repeat(count, 1).fill_diagonal_(0)
-    backend = choose_backend(model, split, [None, *(MlpGates(each[None]) for each in closed)])
-    return _added(backend, split, task, rows, "MLPs")[..., None]
+    changes = [None, *(MlpGates(each[None]) for each in closed)]
+    return _added(model, split, task, rows, changes, title="MLPs")[..., None]
 
 
 def _added(
-    backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int], title: str
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    task: Task,
+    rows: Sequence[int],
+    changes: Changes,
+    *,
+    title: str,
 ) -> Floats:
     """[examples, others] what every intervention but the first adds to the losses of the first."""
-    found = np.empty((len(backend.interventions), len(rows)))
-    with torch.inference_mode(), progress(title, len(rows), "examples") as advance:
-        for places in by_length(split.lengths[list(rows)], BLOCK):
-            found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
-            advance(len(places))
+    found = _losses(logits_under(model, split, rows, changes, title=title), split, task, rows)
     return (found[1:] - found[0]).T
 
 
@@ -233,10 +237,9 @@ def can_change_mlps(model: PreTrainedModel) -> bool:
     return True
 
 
-def losses_of(backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int]) -> Floats:
-    """[interventions, examples] losses of some examples under every intervention of a backend."""
-    everything = np.ones((len(backend.interventions), len(rows)), dtype=bool)
-    logits = torch.from_numpy(backend.logits(rows, everything))
+def _losses(outputs: Logits, split: EncodedSplit, task: Task, rows: Sequence[int]) -> Floats:
+    """[interventions, examples] losses of some examples from their logits."""
+    logits = torch.from_numpy(outputs)
     labels = torch.from_numpy(split.labels[list(rows)]).repeat(len(logits))
     losses = loss(task, logits.flatten(0, 1).double(), labels, "none")
     return losses.view(len(logits), -1).numpy()
@@ -353,7 +356,8 @@ def logits_under(
     model: PreTrainedModel,
     split: EncodedSplit,
     rows: Sequence[int],
-    changes: Sequence[Intervention | None],
+    changes: Changes,
+    title: str = "Heads removed",
 ) -> Logits:
     """Logits under each of some interventions.
 
@@ -362,6 +366,7 @@ def logits_under(
         split: See `logits_without`.
         rows: See `logits_without`.
         changes: The interventions; None leaves the model intact.
+        title: Text of the progress bar.
 
     Returns:
         [interventions, rows, outputs].
@@ -371,7 +376,7 @@ def logits_under(
     """
     backend = choose_backend(model, split, changes)
     found, lengths = backend.empty(len(rows)), split.lengths[list(rows)]
-    with torch.inference_mode(), progress("Heads removed", len(rows), "examples") as advance:
+    with torch.inference_mode(), progress(title, len(rows), "examples") as advance:
         for places in by_length(lengths, BLOCK):
             everything = np.ones((len(changes), len(places)), dtype=bool)
             found[:, places] = backend.logits([rows[place] for place in places], everything)
@@ -422,10 +427,6 @@ def _without_each(
 ) -> list[float]:
     """Mean losses without the heads that are gone and one of those left."""
     sets = [HeadSet("set", Order("", None, (*gone, one)).first(len(gone) + 1), "") for one in left]
-    backend = choose_backend(model, split, [of_set.intervention(ZERO) for of_set in sets])
-    total = np.zeros(len(sets))
-    with torch.inference_mode():
-        for places in by_length(split.lengths[list(rows)], BLOCK):
-            chosen = [rows[place] for place in places]
-            total += losses_of(backend, split, task, chosen).sum(axis=1)
-    return (total / len(rows)).tolist()
+    changes = [of_set.intervention(ZERO) for of_set in sets]
+    found = _losses(logits_under(model, split, rows, changes, title="Greedy"), split, task, rows)
+    return found.mean(axis=1).tolist()

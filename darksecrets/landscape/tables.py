@@ -5,7 +5,7 @@ from __future__ import annotations
 from darksecrets.ablation.tables import LAYER_ABLATION
 from darksecrets.data.tables import METRIC
 from darksecrets.run import columns
-from darksecrets.run.columns import HEAD, P_VALUE, Q_VALUE, STATE, TASK, names
+from darksecrets.run.columns import HEAD, P_VALUE, Q_VALUE, STATE, TASK, correlation, names
 from darksecrets.run.tables import Table, integer, interval, like, number, share, text
 
 STATES = ("finetuned", columns.FROM_NORMAL)
@@ -14,13 +14,7 @@ DIFFERENCE = "difference"
 
 DIRECTIONS = RESET, TRANSFERRED = ("reset", "transferred")
 KINDS = EMBEDDINGS, UP_TO, FROM, LAYER, THIRD, ATTENTION, MLP = (
-    "embeddings",
-    "up to",
-    "from",
-    "layer",
-    "third",
-    "attention",
-    "mlp",
+    *("embeddings", "up to", "from", "layer", "third", "attention", "mlp"),
 )
 PARTS = MODEL, ENCODER = ("model", "encoder")
 CURVES = (MODEL, ENCODER, EMBEDDINGS, LAYER)
@@ -174,15 +168,6 @@ INTERPOLATION = Table(
     key=("task", "state", "part", "layer", "alpha", "split", "quantity"),
 )
 
-_RHO = number(
-    "spearman",
-    "Spearman's rank correlation over heads, or layers, mean over seeds; empty if one side is "
-    "equal for all",
-    low=-1,
-    high=1,
-    optional=True,
-)
-
 CHANGE_AND_COST = Table(
     "change_and_cost",
     "Whether resetting costs most where fine-tuning changes most: rank correlations over heads, "
@@ -205,8 +190,10 @@ CHANGE_AND_COST = Table(
         ),
         _SEEDS,
         integer("units", "heads, or layers", low=1),
-        _RHO,
-        *interval("spearman", bounds=(-1, 1), optional=True),
+        *correlation(
+            "Spearman's rank correlation over heads, or layers, mean over seeds; empty if one side "
+            "is equal for all"
+        ),
         like(
             P_VALUE,
             "two-sided permutation test of no rank correlation, the heads (or layers) of all "

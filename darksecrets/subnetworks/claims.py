@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from darksecrets.importance.claims import by_accuracy
+from darksecrets.data.metrics import by_accuracy
 from darksecrets.importance.tables import HEADS
 from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, RETRAINED
 
