@@ -152,6 +152,20 @@ def test_the_trace_beside_lanczos_vectors_is_unbiased_with_half_the_error(lanczo
     assert lanczos or of_three > 0.2
 
 
+def test_intervals_of_the_trace_beside_lanczos_vectors_cover_it():
+    """Of random matrices with a large eigenvalue, by 10 random vectors."""
+    covered = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        matrix = symmetric(60, seed) + 40 * np.outer(*[rng.normal(size=60) / 8] * 2)
+        like = torch.zeros(60, dtype=torch.float64)
+        known = measuring.top_eigenvalue(as_product(matrix), like, 4, generator(seed))
+        draws = measuring.draws_of_trace(as_product(matrix), like, 10, generator(seed + 1), known)
+        found = measuring.estimate(draws)
+        covered.append(found["ci_low"] <= np.trace(matrix) <= found["ci_high"])
+    assert 0.92 <= np.mean(covered) <= 0.98
+
+
 def test_a_trace_is_exact_where_lanczos_vectors_span_everything():
     matrix = symmetric(12, 1)
     like = torch.zeros(12, dtype=torch.float64)
