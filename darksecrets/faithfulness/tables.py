@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from darksecrets.run.columns import (
-    FIRST,
-    HEAD,
-    LAYER,
-    MAPS,
-    MODEL,
-    SEPARATOR,
-    TOKEN_KINDS,
-    names,
-    with_ends,
-)
-from darksecrets.run.tables import Table, integer, like, number, share, text
+from darksecrets.run.columns import FIRST, HEAD, LAYER, MAPS, MODEL, SEPARATOR, TOKEN_KINDS, names
+from darksecrets.run.tables import Table, integer, like, number, share, text, with_ends
 
 IMPORTANCE = WEIGHTS, NORMS, GRADIENT, ATTENTION_GRADIENT = (
     *("weights", "norms", "gradient", "attention gradient"),

@@ -6,17 +6,8 @@ from dataclasses import replace
 
 from darksecrets.ablation.tables import JOINT_ABLATION, LARGEST_SETS, RANDOM
 from darksecrets.data.tables import METRIC
-from darksecrets.run.columns import (
-    HEAD,
-    LAYER,
-    MODEL,
-    P_VALUE,
-    Q_VALUE,
-    STATE,
-    TASK,
-    correlation,
-    names,
-)
+from darksecrets.run import columns
+from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
@@ -121,7 +112,7 @@ IMPORTANCE_AGREEMENT = Table(
             values=REFERENCES,
         ),
         integer("parts", "heads of the model, or MLPs", low=1),
-        *correlation(
+        *columns.correlation(
             "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for "
             "all"
         ),
@@ -261,7 +252,7 @@ IMPORTANT_HEADS = Table(
         text("name", "what the measure is called"),
         like(STATE, "state of the model whose heads were measured", name="measured"),
         integer("heads", "heads of the model", low=1),
-        *correlation("Spearman's rank correlation over heads"),
+        *columns.correlation("Spearman's rank correlation over heads"),
         like(P_VALUE, "two-sided permutation test of no rank correlation"),
         like(Q_VALUE, "false discovery rate over the measures of the task"),
         like(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from darksecrets.ablation.tables import LAYER_ABLATION
 from darksecrets.data.tables import METRIC
 from darksecrets.run import columns
-from darksecrets.run.columns import HEAD, P_VALUE, Q_VALUE, STATE, TASK, correlation, names
+from darksecrets.run.columns import HEAD, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.run.tables import Table, integer, interval, like, number, share, text
 
 STATES = ("finetuned", columns.FROM_NORMAL)
@@ -190,7 +190,7 @@ CHANGE_AND_COST = Table(
         ),
         _SEEDS,
         integer("units", "heads, or layers", low=1),
-        *correlation(
+        *columns.correlation(
             "Spearman's rank correlation over heads, or layers, mean over seeds; empty if one side "
             "is equal for all"
         ),

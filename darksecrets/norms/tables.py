@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from darksecrets.run.columns import (
-    FIRST,
-    LAYER,
-    MAPS,
-    PUNCTUATION,
-    SEPARATOR,
-    names,
-    per_head,
-    with_ends,
-)
-from darksecrets.run.tables import Table, integer, like, number, share, text
+from darksecrets.run.columns import FIRST, LAYER, MAPS, PUNCTUATION, SEPARATOR, names, per_head
+from darksecrets.run.tables import Table, integer, like, number, share, text, with_ends
 
 SPECIAL, FREQUENT, OTHER = "special", "frequent word", "other word"
 KINDS = (FIRST, SEPARATOR, SPECIAL, PUNCTUATION, FREQUENT, OTHER)

@@ -70,12 +70,6 @@ def correlation(meaning: str) -> tuple[Column, Column, Column]:
     return column, *interval("spearman", bounds=(-1, 1), optional=True)
 
 
-def with_ends(column: Column) -> tuple[Column, Column, Column]:
-    """A column and the ends of its interval, named after it, which needs some examples."""
-    name, bounds = column.name, (column.low, column.high)
-    return column, *interval(name, name, unit=column.unit, bounds=bounds, optional=True)
-
-
 def names(*columns: Column) -> tuple[str, ...]:
     """Names of columns, for the key of a table."""
     return tuple(column.name for column in columns)
