@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from darksecrets.data.metrics import by_first
+from darksecrets.stats.independent import ESTIMATE
+
 
 def retention(table: pd.DataFrame) -> pd.DataFrame:
     """Percent of the whole model's score that is retained."""
@@ -26,8 +29,6 @@ def smaller(table: pd.DataFrame) -> pd.DataFrame:
 
 def _of(table: pd.DataFrame, value: str, low: str, high: str) -> pd.DataFrame:
     """The first metric of every task, with a number and the ends of its interval."""
-    first = table["metric"] == table.groupby("task")["metric"].transform("first")
-    names = {"task": "on"}
-    columns = {"value": table[value], "low": table[low], "high": table[high]}
-    kept = ["on", "state", "seed", "method", "amount", *columns]
-    return table.rename(columns=names).assign(**columns).loc[first, kept]
+    rows = by_first(table)
+    rows = rows.assign(value=rows[value], low=rows[low], high=rows[high])
+    return rows[["on", "state", "seed", "method", "amount", *ESTIMATE]]

@@ -56,17 +56,8 @@ def seconds(
     return taken
 
 
-@dataclass(frozen=True)
-class Speedup:
-    """The median of ratios of times, with its 95% interval."""
-
-    median: float
-    low: float
-    high: float
-
-
-def speedup(whole: Floats, compressed: Floats) -> Speedup:
-    """How many times as fast one model is as another.
+def speedup(whole: Floats, compressed: Floats) -> dict[str, float]:
+    """How many times as fast one model is as another: the median, with its 95% interval.
 
     The interval takes repetitions for independent, which bursts of other work make too narrow.
 
@@ -75,7 +66,8 @@ def speedup(whole: Floats, compressed: Floats) -> Speedup:
         compressed: [repetitions] seconds of the other in the same repetitions.
     """
     ratios = whole / compressed
-    return Speedup(float(np.median(ratios)), *median_interval(ratios))
+    low, high = median_interval(ratios)
+    return {"speedup": float(np.median(ratios)), "ci_low": low, "ci_high": high}
 
 
 BITS, VALUES = ".bits", ".values"
@@ -206,13 +198,10 @@ def times(
         taken = seconds(again, batch, repetitions, rng)
         examples, tokens = batch["input_ids"].shape
         for place, (variant, _) in enumerate(timed, start=1):
-            found = speedup(taken[:, 0], taken[:, place])
             rows.append(
-                {"method": variant.method, "amount": variant.amount, "detail": variant.detail}
-                | {"inputs": name, "examples": examples, "tokens": examples * tokens}
+                {**variant.about, "inputs": name, "examples": examples, "tokens": examples * tokens}
                 | {"threads": threads, "seconds": np.median(taken[:, place])}
-                | {"speedup": found.median, "ci_low": found.low, "ci_high": found.high}
-                | {"repetitions": repetitions}
+                | {**speedup(taken[:, 0], taken[:, place]), "repetitions": repetitions}
             )
     names = [name for name in COMPRESSION_TIMES.names if name in rows[0]]
     return pd.DataFrame(rows, columns=names)
@@ -266,8 +255,7 @@ def save_all(
         for variant in variants:
             if variant.is_control:
                 continue
-            about = {"method": variant.method, "amount": variant.amount, "detail": variant.detail}
             place = temporary / variant.slug
-            save_program(compress(model, variant), tokenizer, place, RECORD, about)
+            save_program(compress(model, variant), tokenizer, place, RECORD, variant.about)
             saved[variant.slug] = (place / PROGRAM).stat().st_size
     return saved

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from transformers import PreTrainedModel
 
@@ -47,6 +48,11 @@ class Variant:
     def is_control(self) -> bool:
         """Whether it is the model that learned nothing."""
         return self.method == tables.RANDOM
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The columns of tables that identify it."""
+        return {"method": self.method, "amount": self.amount, "detail": self.detail}
 
     @property
     def slug(self) -> str:
@@ -132,9 +138,8 @@ def left_out(
         why = "the run does not order the heads of this task by importance"
         found = dict.fromkeys((tables.HEADS, tables.HEADS_AND_MLPS), why)
     elif not mlps:
-        found = {
-            tables.HEADS_AND_MLPS: "the run does not order the MLPs of this task by importance"
-        }
+        why = "the run does not order the MLPs of this task by importance"
+        found = {tables.HEADS_AND_MLPS: why}
     if shrinking.matrix_of_words(model) is None:
         found[tables.EMBEDDINGS] = f"{type(model).__name__} has no matrix of word embeddings"
     return found

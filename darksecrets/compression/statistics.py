@@ -61,9 +61,8 @@ def compression(
 
 def _size(one: Measured, whole: Measured) -> dict[str, Any]:
     """Columns about the size of a model."""
-    variant = one.variant
     return {
-        **{"method": variant.method, "amount": variant.amount, "detail": variant.detail},
+        **one.variant.about,
         **{"parameters": one.parameters, "nonzero": one.nonzero},
         **{"bytes": one.saved, "packed_bytes": one.packed, "smaller": whole.saved / one.saved},
     }

@@ -23,7 +23,10 @@ from darksecrets.stats import weighted
 from darksecrets.stats.correlation import is_constant
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
+
+ACCURACY = "accuracy"
 
 PERCENT = 100.0
 """Factor from scores to percent: tables are in percent, functions return fractions."""
@@ -258,3 +261,17 @@ def titles(metrics: Mapping[str, str]) -> Callable[[str], str]:
 def titled(task: str, metric: str) -> str:
     """A task and how it is scored."""
     return f"{task} ({METRICS[metric].title})"
+
+
+def by_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the main metric of every task, which is its first; the task is called ``on``."""
+    rows = table[table["metric"] == table.groupby("task")["metric"].transform("first")]
+    return rows.rename(columns={"task": "on"})
+
+
+def by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
+    """The same of accuracy, where a task has it."""
+    of_task = table.groupby("task")["metric"]
+    has = of_task.transform(lambda metrics: (metrics == ACCURACY).any()).astype(bool)
+    chosen = of_task.transform("first").where(~has, ACCURACY)
+    return table[table["metric"] == chosen].rename(columns={"task": "on"})

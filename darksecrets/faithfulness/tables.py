@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from darksecrets.run.columns import FIRST, HEAD, LAYER, MAPS, MODEL, SEPARATOR, TOKEN_KINDS, names
-from darksecrets.run.tables import Column, Table, integer, interval, like, number, share, text
+from darksecrets.run.tables import Table, integer, like, number, share, text, with_ends
 
 IMPORTANCE = WEIGHTS, NORMS, GRADIENT, ATTENTION_GRADIENT = (
     *("weights", "norms", "gradient", "attention gradient"),
@@ -25,14 +25,6 @@ _LEVELS = (
     like(HEAD, "head, from 1; empty for the mean of all heads", optional=True),
 )
 _INTERVALS = "Intervals: bootstrap over examples, as wide as Student's t; empty with fewer than 6."
-
-
-def _with_ends(column: Column) -> tuple[Column, ...]:
-    """A column and the ends of its interval, which needs 6 examples."""
-    name, bounds = column.name, (column.low, column.high)
-    return column, *interval(name, name, unit=column.unit, bounds=bounds, optional=True)
-
-
 _EXAMPLES = integer("examples", "examples", low=1)
 
 ATTENTION_GRADIENTS = Table(
@@ -48,7 +40,7 @@ ATTENTION_GRADIENTS = Table(
             values=TOKEN_KINDS,
         ),
         *_LEVELS,
-        *_with_ends(
+        *with_ends(
             number(
                 "gradient",
                 "mean magnitude of the gradient of an example's loss by the weight that one token "
@@ -56,7 +48,7 @@ ATTENTION_GRADIENTS = Table(
                 low=0,
             )
         ),
-        *_with_ends(
+        *with_ends(
             number(
                 "relative",
                 "the same, divided by that of tokens of all kinds; 1: such tokens are like "
@@ -88,7 +80,7 @@ FAITHFULNESS = Table(
         *MAPS,
         text("compared", "the two rankings", values=tuple(COMPARED)),
         *_LEVELS,
-        *_with_ends(like(_TAU, "Kendall's τ-b; empty if a ranking has ties only, in all examples")),
+        *with_ends(like(_TAU, "Kendall's τ-b; empty if a ranking has ties only, in all examples")),
         like(_TAU, "the same if the second ranking is shuffled", name="shuffled", control_of="tau"),
         like(
             _TAU,
@@ -97,7 +89,7 @@ FAITHFULNESS = Table(
             name="other_text",
             control_of="tau",
         ),
-        *_with_ends(like(_TAU, "`tau` − `other_text`", name="over_control", low=-2, high=2)),
+        *with_ends(like(_TAU, "`tau` − `other_text`", name="over_control", low=-2, high=2)),
         share(
             "significant",
             "share of the examples whose τ is beyond those of 95 % of random orders",
@@ -130,7 +122,7 @@ ERASURE = Table(
             "sums of gradients by attention",
             values=IMPORTANCE,
         ),
-        *_with_ends(like(_ERASED, "mean share of the tokens; 1 for decisions that never change")),
+        *with_ends(like(_ERASED, "mean share of the tokens; 1 for decisions that never change")),
         like(_ERASED, "the same, the least important first", name="reversed", control_of="erased"),
         like(
             _ERASED,
@@ -138,8 +130,8 @@ ERASURE = Table(
             name="random",
             control_of="erased",
         ),
-        *_with_ends(like(_DIFFERENCE, "`erased` − `random`", name="over_random")),
-        *_with_ends(
+        *with_ends(like(_DIFFERENCE, "`erased` − `random`", name="over_random")),
+        *with_ends(
             like(_DIFFERENCE, f"`erased` − that of `{WEIGHTS}`; 0 for these", name="over_weights")
         ),
         share("flipped", "share of the examples whose decision changes"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from darksecrets.data.metrics import by_accuracy
 from darksecrets.importance.tables import LEARNED, TRAINED_ON
 
-ACCURACY = "accuracy"
 FEW = 0.25
 """Share of the heads that Voita et al. left, about: 10 of 48."""
 _MODEL = ["on", "state", "seed"]
@@ -55,14 +55,6 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
         value=one["tolerated"], low=one["noninferior"], high=one["ci_high"] >= -one["tolerance"]
     )
     return flags.groupby(_MODEL, as_index=False, sort=False)[["value", "low", "high"]].mean()
-
-
-def by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one metric for every task, accuracy or the first; the task is called ``on``."""
-    renamed = table.rename(columns={"task": "on"})
-    has = renamed.groupby("on")["metric"].transform(lambda names: (names == ACCURACY).any())
-    first = renamed.groupby("on")["metric"].transform("first")
-    return renamed[renamed["metric"] == first.where(~has, ACCURACY)]
 
 
 def few_heads_by_gates(learned: pd.DataFrame) -> pd.DataFrame:

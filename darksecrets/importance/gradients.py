@@ -2,8 +2,8 @@
 
 One backward pass gives the gradients of all MLPs, of all heads and of both ways to disable these,
 for each example of a batch by itself, because gates are of examples. The integral over gates of
-heads that open together takes a pass for each of its nodes; it is of some of the examples. Logits
-without some heads, and the greedy order of heads to remove, are computed likewise.
+heads that open together takes a pass for each of its nodes. Logits without some heads, and the
+greedy order of heads to remove, are computed likewise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from darksecrets.ablation.backends import Backend, Logits
+from darksecrets.ablation.backends import Logits
 from darksecrets.ablation.disable import UNIFORM, ZERO, Disable, uniform
 from darksecrets.ablation.joint import Order, Place
 from darksecrets.ablation.sets import HeadSet, sweep_sets
@@ -24,7 +24,7 @@ from darksecrets.ablation.sweep import choose_backend
 from darksecrets.arrays import Floats, Integers
 from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.data.tasks import Task
-from darksecrets.importance.steps import pruning_counts
+from darksecrets.importance.steps import NODES, pruning_counts
 from darksecrets.models import devices
 from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.losses import loss
@@ -77,13 +77,12 @@ class MlpGates(Intervention):
 
 _log = logging.getLogger(__name__)
 
+Changes = Sequence[Intervention | None]
+"""Interventions; None leaves a model intact."""
 BATCH_SIZE = 32
 """Examples of a batch on a CPU."""
 BLOCK = 64
 """Examples whose leave-one-out losses are computed together."""
-
-NODES = 16
-"""Points at which gradients are computed for the integral over gates, each in a pass."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +93,9 @@ class Gradients:
         output: [examples, layers, heads] ∂L/∂ξ of the gate on the head's output.
         of_tokens: The same shape: Σ |∂L/∂ξ| over gates of single tokens.
         kept: The same shape: ∂L/∂ξ of the gate on the head's attention.
-        integrated: [some examples, layers, heads] integral of ``output`` over gates that open
-            together; over heads, it adds up to the loss with all heads, minus that with none.
-        incomplete: [some examples] by how much it does not, because the integral is approximate.
+        integrated: The same shape: integral of ``output`` over gates that open together; over
+            heads, it adds up to the loss with all heads, minus that with none.
+        incomplete: [examples] by how much it does not, because the integral is approximate.
         exact: By mode, [examples, layers, heads] loss without the head, minus that of the intact
             model.
         mlp: [examples, layers, 1] ∂L/∂ξ of the gate on the layer's MLP; None if the MLPs of the
@@ -136,7 +135,6 @@ def measure(
     rows: Sequence[int],
     *,
     nodes: int = NODES,
-    paths: int | None = None,
 ) -> Gradients:
     """Measure how the loss of examples depends on every head, and on the MLP of every layer.
 
@@ -146,8 +144,6 @@ def measure(
         task: Their task, which decides the loss.
         rows: Row numbers of the examples to use.
         nodes: Points at which the gradient is computed for the integral (Gauss-Legendre).
-        paths: For how many of the examples the integral is computed, the first ones; as a rule, so
-            many that it takes two passes over all.
 
     Raises:
         InputError: The model's attention cannot be reached, or a loss is not finite.
@@ -168,9 +164,8 @@ def measure(
         kept[places] = of_kept
         if mlp is not None:
             mlp[places] = found[2][..., None]
-    some = list(rows[: paths or max(1, 2 * len(rows) // nodes)])
-    integrated, closed = _integrate(model, split, task, some, nodes)
-    incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses[: len(some)] - closed))
+    integrated, closed = _integrate(model, split, task, list(rows), nodes)
+    incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses - closed))
     without = {mode: exact(model, split, task, rows, mode) for mode in (ZERO, UNIFORM)}
     mlp_exact = exact_of_mlps(model, split, task, rows) if with_mlps else None
     return Gradients(output, of_tokens, kept, integrated, incomplete, without, mlp, mlp_exact)
@@ -193,8 +188,8 @@ def exact(
     """
     shape = shape_of(model)
     sets = [of_set for of_set in sweep_sets(shape) if of_set.kind != "layer"]
-    backend = choose_backend(model, split, [of_set.intervention(mode) for of_set in sets])
-    added = _added(backend, split, task, rows, f"Heads, {mode}")
+    changes = [of_set.intervention(mode) for of_set in sets]
+    added = _added(model, split, task, rows, changes, title=f"Heads, {mode}")
     return added.reshape(len(rows), shape.layers, shape.heads)
 
 
@@ -214,19 +209,21 @@ def exact_of_mlps(
     """
     open_, count = torch.ones_like(_mlp_gates(model, 1).output), shape_of(model).layers
     closed = open_.repeat(count, 1).fill_diagonal_(0)
-    backend = choose_backend(model, split, [None, *(MlpGates(each[None]) for each in closed)])
-    return _added(backend, split, task, rows, "MLPs")[..., None]
+    changes = [None, *(MlpGates(each[None]) for each in closed)]
+    return _added(model, split, task, rows, changes, title="MLPs")[..., None]
 
 
 def _added(
-    backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int], title: str
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    task: Task,
+    rows: Sequence[int],
+    changes: Changes,
+    *,
+    title: str,
 ) -> Floats:
     """[examples, others] what every intervention but the first adds to the losses of the first."""
-    found = np.empty((len(backend.interventions), len(rows)))
-    with torch.inference_mode(), progress(title, len(rows), "examples") as advance:
-        for places in by_length(split.lengths[list(rows)], BLOCK):
-            found[:, places] = losses_of(backend, split, task, [rows[place] for place in places])
-            advance(len(places))
+    found = _losses(logits_under(model, split, rows, changes, title=title), split, task, rows)
     return (found[1:] - found[0]).T
 
 
@@ -240,10 +237,9 @@ def can_change_mlps(model: PreTrainedModel) -> bool:
     return True
 
 
-def losses_of(backend: Backend, split: EncodedSplit, task: Task, rows: Sequence[int]) -> Floats:
-    """[interventions, examples] losses of some examples under every intervention of a backend."""
-    everything = np.ones((len(backend.interventions), len(rows)), dtype=bool)
-    logits = torch.from_numpy(backend.logits(rows, everything))
+def _losses(outputs: Logits, split: EncodedSplit, task: Task, rows: Sequence[int]) -> Floats:
+    """[interventions, examples] losses of some examples from their logits."""
+    logits = torch.from_numpy(outputs)
     labels = torch.from_numpy(split.labels[list(rows)]).repeat(len(logits))
     losses = loss(task, logits.flatten(0, 1).double(), labels, "none")
     return losses.view(len(logits), -1).numpy()
@@ -360,7 +356,8 @@ def logits_under(
     model: PreTrainedModel,
     split: EncodedSplit,
     rows: Sequence[int],
-    changes: Sequence[Intervention | None],
+    changes: Changes,
+    title: str = "Heads removed",
 ) -> Logits:
     """Logits under each of some interventions.
 
@@ -369,6 +366,7 @@ def logits_under(
         split: See `logits_without`.
         rows: See `logits_without`.
         changes: The interventions; None leaves the model intact.
+        title: Text of the progress bar.
 
     Returns:
         [interventions, rows, outputs].
@@ -378,7 +376,7 @@ def logits_under(
     """
     backend = choose_backend(model, split, changes)
     found, lengths = backend.empty(len(rows)), split.lengths[list(rows)]
-    with torch.inference_mode(), progress("Heads removed", len(rows), "examples") as advance:
+    with torch.inference_mode(), progress(title, len(rows), "examples") as advance:
         for places in by_length(lengths, BLOCK):
             everything = np.ones((len(changes), len(places)), dtype=bool)
             found[:, places] = backend.logits([rows[place] for place in places], everything)
@@ -429,10 +427,6 @@ def _without_each(
 ) -> list[float]:
     """Mean losses without the heads that are gone and one of those left."""
     sets = [HeadSet("set", Order("", None, (*gone, one)).first(len(gone) + 1), "") for one in left]
-    backend = choose_backend(model, split, [of_set.intervention(ZERO) for of_set in sets])
-    total = np.zeros(len(sets))
-    with torch.inference_mode():
-        for places in by_length(split.lengths[list(rows)], BLOCK):
-            chosen = [rows[place] for place in places]
-            total += losses_of(backend, split, task, chosen).sum(axis=1)
-    return (total / len(rows)).tolist()
+    changes = [of_set.intervention(ZERO) for of_set in sets]
+    found = _losses(logits_under(model, split, rows, changes, title="Greedy"), split, task, rows)
+    return found.mean(axis=1).tolist()

@@ -22,7 +22,7 @@ from darksecrets.stats.ranks import Draws, agreement, rank_correlations
 from darksecrets.stats.resampling import bootstrap_weights, interval, widened
 
 ORDERS = 20
-"""Random orders of the examples, for the definition that depends on their order."""
+"""Random orders of the examples, for the definition that depends on their order; random halves."""
 BATCH = 32
 """Batch size of the authors of that definition, in examples."""
 
@@ -206,8 +206,23 @@ def importance_agreement(
     again = orders(found, draws["seed"]).reshape(-1, len(layers))
     about = {"part": t.HEADS, "mode": ZERO, "definition": t.ACCUMULATED, "parts": len(layers)}
     rows.append({**about, "reference": t.ORDER, **agreement(again, None, of_heads).columns})
+    rows += _agreement_of_halves(found, draws["seed"])
     rows += _agreement_of_mlps(found, draws)
     return _ordered(pd.DataFrame(rows), t.IMPORTANCE_AGREEMENT.names)
+
+
+def _agreement_of_halves(found: Gradients, seed: int) -> list[dict[str, Any]]:
+    """Rows of definitions on one half of the examples beside the same on the other half."""
+    rng, rows = np.random.default_rng([seed, 3]), []
+    for (mode, name), definition in definitions(found, seed).items():
+        count = examples_of(found, name)
+        chosen = np.stack([rng.permutation(count) for _ in range(ORDERS)]) < count // 2
+        halves = [definition(half.astype(np.int64)) for half in (chosen, ~chosen)]
+        one, other = (values.reshape(ORDERS, -1) for values in halves)
+        about = {"part": t.HEADS, "mode": mode, "definition": name, "parts": one.shape[1]}
+        rho = float(rank_correlations(one, other).mean()) if count > 1 else np.nan
+        rows.append({**about, "reference": t.EXAMPLES, "spearman": rho})
+    return rows
 
 
 def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -1,9 +1,13 @@
-"""How many heads are removed at a time; needs no torch, so that plans can count."""
+"""What takes passes of a model; needs no torch, so that plans can count."""
 
 from __future__ import annotations
 
 STEPS = 10
 """Of these equal steps all but the last remove heads together; then one is removed at a time."""
+
+
+NODES = 16
+"""Points at which gradients are computed for the integral over gates, each in a pass."""
 
 
 def pruning_counts(total: int) -> list[int]:

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Floats
+from darksecrets.data.metrics import by_accuracy
 from darksecrets.landscape.flatness_means import learned
 from darksecrets.landscape.tables import FILTER, RESET, STATES, THIRD, TRAIN
 from darksecrets.stats.independent import ESTIMATE, minus
 
-_ACCURACY = "accuracy"
 _NAMES = ("lower", "middle", "upper")
 _MODEL = ["on", "state", "seed"]
 
@@ -26,11 +26,8 @@ def thirds(reset: pd.DataFrame) -> pd.DataFrame:
         ``high``. Encoders with fewer than three layers have no rows.
     """
     chosen = reset[(reset["direction"] == RESET) & (reset["kind"] == THIRD)]
-    names = {"task": "on", "delta": "value", "ci_low": "low", "ci_high": "high"}
-    rows = chosen.rename(columns=names)
-    has = rows.groupby("on")["metric"].transform(lambda metrics: (metrics == _ACCURACY).any())
-    first = rows.groupby("on")["metric"].transform("first")
-    rows = rows[rows["metric"] == first.where(~has.astype(bool), _ACCURACY)]
+    ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
+    rows = by_accuracy(chosen).rename(columns=ends)
     place = rows.groupby(_MODEL)["first_layer"].rank().astype(int) - 1
     rows = rows.assign(third=[_NAMES[number] for number in place])
     return rows[[*_MODEL, "third", *ESTIMATE]].reset_index(drop=True)

@@ -67,13 +67,11 @@ def change_and_cost(
     table = pd.DataFrame(rows)
     ends = np.empty((len(table), 2))
     for _, same in table.groupby("scope"):
-        ends[same.index] = intervals(
-            [on_scale[row] for row in same.index], same["change"].nunique()
-        )
+        of_scope = [on_scale[row] for row in same.index]
+        ends[same.index] = intervals(of_scope, same["change"].nunique())
     table["ci_low"], table["ci_high"] = ends.T
     for p in ("p_value", "p_within_layers"):
-        known = table[p].dropna()
-        table[f"q{p.removeprefix('p')}"] = pd.Series(benjamini_hochberg(known), known.index)
+        table[f"q{p.removeprefix('p')}"] = benjamini_hochberg(table[p])
     return table[names]
 
 

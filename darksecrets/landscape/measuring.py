@@ -11,10 +11,11 @@ gradient method (Frank and Wolfe 1956), where Keskar et al. take ten iterations 
 found is a lower bound in both cases.
 
 The curvature is the trace and the top eigenvalue of a symmetric matrix, the Hessian, that is known
-only by its products with vectors. The trace is estimated after Hutchinson (1990), with its standard
-error. The top eigenvalue is found by Lanczos's method with full reorthogonalisation; the residual
-bounds its error: some eigenvalue is that near. The Lanczos vectors are kept on the CPU: as many
-vectors as iterations, for BERT-base 0.44 GB each.
+only by its products with vectors. The top eigenvalue is found by Lanczos's method with full
+reorthogonalisation; the residual bounds its error: some eigenvalue is that near. The Lanczos
+vectors are kept on the CPU: as many as iterations, for BERT-base 0.44 GB each. In their space,
+where most of the large eigenvalues are, the trace is a sum; in the rest it is estimated after
+Hutchinson (1990), with its standard error (after Meyer et al. 2021).
 """
 
 from __future__ import annotations
@@ -65,30 +66,43 @@ class Eigenvalue:
         value: The eigenvalue, vᵀ A v.
         residual: ‖A v − value v‖: an eigenvalue is at most that far away.
         vector: [size] the approximate eigenvector v, of length 1.
-        steps: Lanczos vectors that it is made of.
+        basis: Lanczos vectors v that it is made of.
+        along: Their vᵀ A v.
     """
 
     value: float
     residual: float
     vector: torch.Tensor
-    steps: int
+    basis: Sequence[torch.Tensor] = ()
+    along: Sequence[float] = ()
 
 
 def draws_of_trace(
-    product: Product, like: torch.Tensor, count: int, generator: torch.Generator
+    product: Product,
+    like: torch.Tensor,
+    count: int,
+    generator: torch.Generator,
+    known: Eigenvalue | None = None,
 ) -> Floats:
     """[count] numbers zᵀ A z with random signs z; the mean of each is the trace (Hutchinson 1990).
+
+    What is known of A in the space of the Lanczos vectors is not drawn: there, z is 0, and the sum
+    of their vᵀ A v is added. On fine-tuned tiny BERTs, 4 vectors halve the standard error.
 
     Args:
         product: The matrix times a vector.
         like: A vector, for size and type.
         count: Number of draws.
         generator: Source of randomness, on the CPU.
+        known: What `top_eigenvalue` found.
     """
+    basis, along = (known.basis, known.along) if known else ((), ())
     found = []
     for _ in range(count):
         signs = torch.randint(0, 2, like.shape, generator=generator).to(like) * 2 - 1
-        found.append(_dot(signs, product(signs)))
+        for each in basis:
+            signs = signs - _dot(each, signs) * each
+        found.append(sum(along) + _dot(signs, product(signs)))
     return np.array(found)
 
 
@@ -132,7 +146,7 @@ def top_eigenvalue(
     found = found / (_norm(found) or 1.0)
     image = product(found)
     value = _dot(found, image)
-    return Eigenvalue(value, _norm(image - value * found), found, len(basis))
+    return Eigenvalue(value, _norm(image - value * found), found, basis, diagonal)
 
 
 def _dot(one: torch.Tensor, other: torch.Tensor) -> float:
@@ -275,6 +289,8 @@ def measure(
     torch.set_num_threads(threads)
     identity = {
         **asdict(settings),
+        "constants": (TOLERANCE, RADIUS, EPSILON, FILTER_EPSILON),
+        "trace": "beside Lanczos vectors",
         "models": [(each.name, each.sample, fingerprint(folder)) for each, folder in models],
         "data": fingerprint(dataset),
         "device": devices.best().type,
@@ -345,13 +361,13 @@ def _measures(
     draw = _generators(of)
     with progress("Flatness", 3 * len(kinds) + 1, "numbers") as advance:
         for scale, (product, region) in kinds.items():
-            draws = draws_of_trace(product, objective.start, settings.probes, draw())
+            of_trace, of_top = draw(), draw()
+            top = top_eigenvalue(product, objective.start, settings.iterations, of_top)
+            draws = draws_of_trace(product, objective.start, settings.probes, of_trace, top)
             yield scale, TRACE, estimate(draws)
-            advance(1)
-            top = top_eigenvalue(product, objective.start, settings.iterations, draw())
             ends = top.value - top.residual, top.value + top.residual
-            yield scale, TOP, _estimate(top.value, *ends, top.residual, top.steps)
-            advance(1)
+            yield scale, TOP, _estimate(top.value, *ends, top.residual, len(top.basis))
+            advance(2)
             start = objective.scale * top.vector if scale == FILTER else top.vector  # of weights
             sharp = sharpness(objective, region, settings.ascent, [start])
             yield scale, SHARPNESS, _estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)

@@ -164,7 +164,9 @@ def measure(
     for split in splits.values():
         check_labels(split.labels, of.task, str(dataset))
     identity = {
-        **{"grid": settings.grid, "task": of.task.name, "seed": of.seed, "sample": of.sample},
+        "axes": [[x.tolist(), y.tolist()] for x, y in axes_of(settings.grid).values()],
+        "columns": t.LOSS_SURFACES.names,
+        **{"task": of.task.name, "seed": of.seed, "sample": of.sample},
         "models": {name: fingerprint(model.folder) for name, model in models.items()},
         "snapshots": fingerprint(snapshots) if snapshots else None,
         "data": [split.fingerprint() for split in splits.values()],

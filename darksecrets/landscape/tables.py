@@ -14,13 +14,7 @@ DIFFERENCE = "difference"
 
 DIRECTIONS = RESET, TRANSFERRED = ("reset", "transferred")
 KINDS = EMBEDDINGS, UP_TO, FROM, LAYER, THIRD, ATTENTION, MLP = (
-    "embeddings",
-    "up to",
-    "from",
-    "layer",
-    "third",
-    "attention",
-    "mlp",
+    *("embeddings", "up to", "from", "layer", "third", "attention", "mlp"),
 )
 PARTS = MODEL, ENCODER = ("model", "encoder")
 CURVES = (MODEL, ENCODER, EMBEDDINGS, LAYER)
@@ -174,15 +168,6 @@ INTERPOLATION = Table(
     key=("task", "state", "part", "layer", "alpha", "split", "quantity"),
 )
 
-_RHO = number(
-    "spearman",
-    "Spearman's rank correlation over heads, or layers, mean over seeds; empty if one side is "
-    "equal for all",
-    low=-1,
-    high=1,
-    optional=True,
-)
-
 CHANGE_AND_COST = Table(
     "change_and_cost",
     "Whether resetting costs most where fine-tuning changes most: rank correlations over heads, "
@@ -205,8 +190,10 @@ CHANGE_AND_COST = Table(
         ),
         _SEEDS,
         integer("units", "heads, or layers", low=1),
-        _RHO,
-        *interval("spearman", bounds=(-1, 1), optional=True),
+        *columns.correlation(
+            "Spearman's rank correlation over heads, or layers, mean over seeds; empty if one side "
+            "is equal for all"
+        ),
         like(
             P_VALUE,
             "two-sided permutation test of no rank correlation, the heads (or layers) of all "
@@ -256,8 +243,8 @@ _MEASURE = text(
     "measure",
     f"`{SHARPNESS}` (Keskar et al. 2017, 2.1, found by gradients: at least): (greatest loss "
     f"nearby − loss) / (1 + loss), in %; `{RISE}`: mean rise of the loss in random directions, at "
-    f"a quarter of the lengths of filters, both ways; `{TRACE}` of the Hessian (Hutchinson 1990); "
-    f"its `{TOP}`, with its sign (Lanczos 1950)",
+    f"a quarter of the lengths of filters, both ways; `{TRACE}` of the Hessian (Hutchinson "
+    f"1990, beside Lanczos vectors); its `{TOP}`, with its sign (Lanczos 1950)",
     values=MEASURES,
 )
 

@@ -71,13 +71,10 @@ def compare(models: Models, seed: int) -> dict[str, pd.DataFrame]:
 
 def with_verdicts(order: pd.DataFrame) -> pd.DataFrame:
     """Rows of `HALFWAY_ORDER` with the false discovery rate over all rows, and the verdicts."""
-    known = order["p_value"].notna()
-    q = pd.Series(np.nan, index=order.index)
-    if known.any():
-        q[known] = benjamini_hochberg(order.loc[known, "p_value"])
+    q = benjamini_hochberg(order["p_value"])
     lows = order[["spearman_low", "ci_low"]].to_numpy(float)
     highs = order[["spearman_high", "ci_high"]].to_numpy(float)
-    found = (q <= LEVEL).to_numpy()
+    found = q <= LEVEL
     cases = [found & (lows > 0).all(axis=1), found & (highs < 0).all(axis=1)]
     return order.assign(q_value=q, verdict=np.select(cases, [t.LATER, t.EARLIER], t.NO_ORDER))
 

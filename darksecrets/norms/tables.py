@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from darksecrets.run.columns import FIRST, LAYER, MAPS, PUNCTUATION, SEPARATOR, names, per_head
-from darksecrets.run.tables import Column, Table, integer, interval, like, number, share, text
+from darksecrets.run.tables import Table, integer, like, number, share, text, with_ends
 
 SPECIAL, FREQUENT, OTHER = "special", "frequent word", "other word"
 KINDS = (FIRST, SEPARATOR, SPECIAL, PUNCTUATION, FREQUENT, OTHER)
 """Kinds of tokens; `SPECIAL` are the first two together. All others exclude each other."""
 
 _SHARE = share("weight", "", "share")
-
-
-def _with_ends(column: Column) -> tuple[Column, ...]:
-    """A column and the ends of its interval, which needs 6 examples."""
-    name, unit, bounds = column.name, column.unit, (column.low, column.high)
-    return column, *interval(name, name, unit=unit, bounds=bounds, optional=True)
-
-
 _KIND = text(
     "kind",
     f"`{FIRST}`: [CLS]; `{SEPARATOR}`: [SEP]; `{SPECIAL}`: both; `{FREQUENT}`: its word piece "
@@ -25,7 +17,7 @@ _KIND = text(
     values=KINDS,
 )
 _WEIGHT = (
-    *_with_ends(like(_SHARE, "share of the attention weights that such tokens get")),
+    *with_ends(like(_SHARE, "share of the attention weights that such tokens get")),
     like(
         _SHARE,
         "the same under uniform attention to the tokens in reach",
@@ -34,7 +26,7 @@ _WEIGHT = (
     ),
 )
 _NORM = (
-    *_with_ends(
+    *with_ends(
         like(_SHARE, "share of the lengths of what tokens add to the output, ‖α f(x)‖", name="norm")
     ),
     like(
@@ -45,7 +37,7 @@ _NORM = (
     ),
 )
 _OVER_CONTROL = (
-    *_with_ends(number("over_control", "`norm` − `shuffled`", "share", low=-1, high=1)),
+    *with_ends(number("over_control", "`norm` − `shuffled`", "share", low=-1, high=1)),
     number(
         "random",
         "the same of the encoder with random weights: mean of its layer",
@@ -55,7 +47,7 @@ _OVER_CONTROL = (
         control_of="over_control",
     ),
 )
-_KEPT = _with_ends(
+_KEPT = with_ends(
     number(
         "kept",
         "`norm` / `weight`: what norms leave of the share of the weights; a ratio of means, "
@@ -64,9 +56,9 @@ _KEPT = _with_ends(
         optional=True,
     )
 )
-_LENGTH = _with_ends(number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0))
+_LENGTH = with_ends(number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0))
 _CORRELATION = (
-    *_with_ends(
+    *with_ends(
         number(
             "correlation",
             "Pearson's correlation, over all such tokens, of the logarithms of the weight that a "
@@ -110,7 +102,7 @@ NORM_LEVELS = Table(
         _KIND,
         like(LAYER, "layer, from 1; empty for all layers", optional=True),
         *_COLUMNS,
-        *_with_ends(
+        *with_ends(
             like(
                 _SHARE,
                 "share of the lengths of what tokens add through all heads of a layer together, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from darksecrets.run.tables import Column, Table, integer, like, share, text
+from darksecrets.run.tables import Column, Table, integer, interval, like, number, share, text
 
 STATES = ("pretrained", "finetuned-from-normal", "finetuned")
 """How a model was made, in the order of Table 1."""
@@ -62,6 +62,12 @@ _BY_MEASURE = "_by_measure"
 
 P_VALUE = share("p_value", "p-value of one test")
 Q_VALUE = share("q_value", "false discovery rate")
+
+
+def correlation(meaning: str) -> tuple[Column, Column, Column]:
+    """A rank correlation, ``spearman``, and the ends of its interval; each may be missing."""
+    column = number("spearman", meaning, low=-1, high=1, optional=True)
+    return column, *interval("spearman", bounds=(-1, 1), optional=True)
 
 
 def names(*columns: Column) -> tuple[str, ...]:

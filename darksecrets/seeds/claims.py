@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Floats
+from darksecrets.data.metrics import by_first
 from darksecrets.seeds.tables import COMPONENTS, INIT, ORDER, RESIDUAL
+from darksecrets.stats.independent import ESTIMATE
 from darksecrets.stats.two_way import balance
 
 SEVERAL = 4
@@ -22,7 +24,6 @@ EARLY = 3
 """Early is after one part of so many, at most, of the training."""
 _PERMUTATIONS = 2000  # all of them if there are fewer
 _TIE = 1e-9
-_ESTIMATE = ["value", "low", "high"]
 
 
 def best_of_several(maxima: pd.DataFrame) -> pd.DataFrame:
@@ -34,9 +35,9 @@ def best_of_several(maxima: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``on`` (the task); ``value``, with ``low`` and ``high``.
     """
-    rows = _main(maxima[maxima["drawn"] == SEVERAL])
+    rows = by_first(maxima[maxima["drawn"] == SEVERAL])
     names = {"gain": "value", "gain_low": "low", "gain_high": "high"}
-    return rows.rename(columns=names)[["on", *_ESTIMATE]]
+    return rows.rename(columns=names)[["on", *ESTIMATE]]
 
 
 def contributions(variances: pd.DataFrame) -> pd.DataFrame:
@@ -48,7 +49,7 @@ def contributions(variances: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``on``, ``component`` and ``value``, the p-value.
     """
-    rows = _main(variances[variances["component"] != RESIDUAL])
+    rows = by_first(variances[variances["component"] != RESIDUAL])
     return rows.rename(columns={"p_value": "value"})[["on", "component", "value"]]
 
 
@@ -63,7 +64,7 @@ def start_against_order(variances: pd.DataFrame) -> pd.DataFrame:
         and ``high``; see `darksecrets.stats.two_way.balance`.
     """
     rows = []
-    for task, of_task in _main(variances).groupby("on", sort=False):
+    for task, of_task in by_first(variances).groupby("on", sort=False):
         variance, degrees = (
             dict(zip(of_task["component"], of_task[name], strict=True))
             for name in ("variance", "degrees")
@@ -71,7 +72,7 @@ def start_against_order(variances: pd.DataFrame) -> pd.DataFrame:
         init, order, residual = (float(variance[name]) for name in COMPONENTS)
         shape = int(degrees[INIT]) + 1, int(degrees[ORDER]) + 1
         rows.append((task, *balance(init, order, residual, shape)))
-    return pd.DataFrame(rows, columns=["on", *_ESTIMATE])
+    return pd.DataFrame(rows, columns=["on", *ESTIMATE])
 
 
 def shared_starts(grid: pd.DataFrame) -> pd.DataFrame:
@@ -87,7 +88,7 @@ def shared_starts(grid: pd.DataFrame) -> pd.DataFrame:
         One row with the column ``value``, the p-value; none if fewer than two tasks have
         initializations in common whose scores differ.
     """
-    rows = _main(grid)
+    rows = by_first(grid)
     final = rows[rows["epoch"] == rows.groupby("on")["epoch"].transform("max")]
     means = final.pivot_table(index="init_seed", columns="on", values="score").dropna()
     means = means.loc[:, (np.ptp(means.to_numpy(), axis=0) > 0) if len(means) else []]
@@ -111,16 +112,10 @@ def told_early(stopping: pd.DataFrame) -> pd.DataFrame:
         Columns ``on`` and ``value``, the p-value at the last epoch in the first third. Trainings of
         fewer than three epochs have no rows.
     """
-    rows = _main(stopping)
+    rows = by_first(stopping)
     # the table leaves out the last epoch
     third = (rows.groupby("on")["epoch"].transform("max") + 1) // EARLY
     return rows[rows["epoch"] == third].rename(columns={"p_value": "value"})[["on", "value"]]
-
-
-def _main(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of each task's main metric, which is its first; the task is ``on``."""
-    rows = table[table["metric"] == table.groupby("task")["metric"].transform("first")]
-    return rows.rename(columns={"task": "on"})
 
 
 def _agreement(values: Floats) -> float:

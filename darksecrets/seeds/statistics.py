@@ -124,17 +124,10 @@ MOST_PERMUTATIONS = 2000
 """Permutations of the seeds; all of them if there are fewer."""
 
 
-@dataclass(frozen=True)
-class Stopped:
-    """What a rule does to runs that it was not chosen on, means over splits; see the table."""
-
-    stopped: float
-    lost: float
-    lost_at_random: float
-
-
-def stop(early: Floats, final: Floats, rng: np.random.Generator) -> Stopped:
+def stop(early: Floats, final: Floats, rng: np.random.Generator) -> dict[str, float]:
     """Choose thresholds on halves of the runs and try them on the others.
+
+    Returns what the rule does to these, means over splits, by column of the table.
 
     Args:
         early: [runs] scores when it is decided.
@@ -146,7 +139,8 @@ def stop(early: Floats, final: Floats, rng: np.random.Generator) -> Stopped:
         _tried(early[others], final[others], early[half][final[half] == final[half].max()].min())
         for half, others in _splits(len(early), rng)
     ]
-    return Stopped(*(float(mean) for mean in np.mean(found, axis=0)))
+    names = ("stopped", "lost", "lost_at_random")
+    return dict(zip(names, map(float, np.mean(found, axis=0)), strict=True))
 
 
 def predictive(early: Floats, final: Floats, rng: np.random.Generator) -> tuple[float, float]:
@@ -347,8 +341,7 @@ def _stopping(grid: Grid, rng: np.random.Generator) -> pd.DataFrame:
             rows.append(
                 {
                     **{"metric": metric, "epoch": epoch, "spearman": rho, "p_value": p},
-                    **vars(done),
-                    "saved": done.stopped * (epochs - epoch) / epochs,
+                    **{**done, "saved": done["stopped"] * (epochs - epoch) / epochs},
                     "runs": final.size,
                 }
             )
@@ -357,8 +350,4 @@ def _stopping(grid: Grid, rng: np.random.Generator) -> pd.DataFrame:
 
 def _corrected(rows: pd.DataFrame) -> pd.DataFrame:
     """Add false discovery rates over all tests of the task."""
-    tested = rows["p_value"].notna().to_numpy(dtype=bool)
-    q = np.full(len(rows), np.nan)
-    if tested.any():
-        q[tested] = benjamini_hochberg(rows.loc[tested, "p_value"])
-    return rows.assign(q_value=q)
+    return rows.assign(q_value=benjamini_hochberg(rows["p_value"]))

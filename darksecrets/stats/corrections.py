@@ -12,12 +12,15 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     """Control the false discovery rate over all tests of an array (Benjamini and Hochberg 1995).
 
     Args:
-        p: [...] p-values, one family whatever the shape.
+        p: [...] p-values, one family whatever the shape; NaN where nothing was tested.
 
     Returns:
-        [...] q-values.
+        [...] q-values; NaN where there is no p-value.
     """
     from scipy.stats import false_discovery_control
 
-    values = np.asarray(p, dtype=np.float64)
-    return false_discovery_control(values, axis=None).reshape(values.shape)
+    found = np.array(p, dtype=np.float64)
+    tested = ~np.isnan(found)
+    if tested.any():
+        found[tested] = false_discovery_control(found[tested], axis=None)
+    return found

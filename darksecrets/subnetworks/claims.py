@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from darksecrets.importance.claims import by_accuracy
+from darksecrets.data.metrics import by_accuracy
 from darksecrets.importance.tables import HEADS
+from darksecrets.stats.independent import ESTIMATE, minus
 from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, RETRAINED
 
 _MODEL = ["on", "state", "seed"]
@@ -38,18 +39,11 @@ def behind_good(scores: pd.DataFrame) -> pd.DataFrame:
         Columns ``on`` (the task), ``state``, ``seed``; ``value``, in points, with ``low`` and
         ``high``, valid for any dependence. Subnetworks of another size are left out.
     """
-    rows = by_accuracy(scores)
-    again = rows[(rows["trained"] == RETRAINED) & rows["same_size"]]
-    good, bad = (again[again["subnetwork"] == kind].set_index(_MODEL) for kind in (GOOD, BAD))
-    good = good.loc[bad.index]
-    found = pd.DataFrame(
-        {
-            "value": good["delta"] - bad["delta"],
-            "low": good["ci_low"] - bad["ci_high"],
-            "high": good["ci_high"] - bad["ci_low"],
-        }
-    )
-    return found.reset_index()
+    ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
+    rows = by_accuracy(scores)[[*_MODEL, "subnetwork", "trained", "same_size", *ends]]
+    again = rows[(rows["trained"] == RETRAINED) & rows["same_size"]].rename(columns=ends)
+    good, bad = (again[again["subnetwork"] == kind] for kind in (GOOD, BAD))
+    return minus(good, bad, _MODEL)[[*_MODEL, *ESTIMATE]]
 
 
 def agreement_of_heads(agreement: pd.DataFrame) -> pd.DataFrame:

@@ -114,16 +114,8 @@ def subnetwork_overlap(table: pd.DataFrame, permutations: int, seed: int) -> pd.
     columns = [name for name in t.SUBNETWORK_OVERLAP.names if name != "q_value"]
     overlap = pd.DataFrame(found, columns=columns)
     overlap.loc[overlap["part"] != HEADS, "p_within_layers"] = np.nan
-    q_values = overlap.groupby("part")["p_value"].transform(_corrected)
+    q_values = overlap.groupby("part")["p_value"].transform(benjamini_hochberg)
     return overlap.assign(q_value=q_values)[list(t.SUBNETWORK_OVERLAP.names)]
-
-
-def _corrected(p_values: pd.Series) -> pd.Series:
-    """Benjamini and Hochberg's q-values of the tests that were made."""
-    known = p_values.notna()
-    corrected = p_values.astype(np.float64).copy()
-    corrected[known] = benjamini_hochberg(p_values[known].astype(np.float64))
-    return corrected
 
 
 def _shared(first: Flags, second: Flags | None, draws: Draws) -> dict[str, float]:

@@ -21,7 +21,6 @@ from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.data.tasks import Task
 from darksecrets.importance import gradients
-from darksecrets.importance.claims import ACCURACY
 from darksecrets.models.hooks import Intervention, shape_of
 from darksecrets.subnetworks.parts import Parts
 
@@ -127,7 +126,7 @@ def deciding_metric(task: Task) -> str:
 
     F1 would not do: always predicting the frequent class has nine tenths of it on MRPC.
     """
-    return ACCURACY if ACCURACY in task.metrics else task.metrics[0]
+    return metrics.ACCURACY if metrics.ACCURACY in task.metrics else task.metrics[0]
 
 
 def _without_least(parts: Parts, important: tuple[Floats, Floats], stage: Stage) -> Parts | None:

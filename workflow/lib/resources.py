@@ -22,7 +22,7 @@ from typing import Any
 from darksecrets.ablation.sets import joint_counts
 from darksecrets.data import files
 from darksecrets.features.head_distances import WORK
-from darksecrets.importance.steps import pruning_counts
+from darksecrets.importance.steps import NODES, pruning_counts
 from darksecrets.models.selectors import Shape
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
 from darksecrets.subnetworks.steps import most_steps, shares_left
@@ -331,7 +331,7 @@ def _joint(work: Work) -> Need:
 def importance(work: Work) -> Need:
     """Gradients of the gates of heads, their integral, and each head disabled in both modes."""
     examples = _of_importance(work)
-    backward = 3 * 3 * work.forward(examples)
+    backward = 3 * (1 + NODES) * work.forward(examples)
     swept = work.all_heads * 2 * work.forward(examples)
     operations = (backward + swept * CORE["inference"] / CORE["sweep"]) / work.pace
     return _with_model(work, 12, work.kept(32), operations=operations, seconds=_LOADING + 1)

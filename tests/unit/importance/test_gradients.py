@@ -24,7 +24,7 @@ from darksecrets.run.errors import InputError
 
 LENGTHS = (7, 4, 9, 4, 6)
 ROWS = [3, 0, 2, 4]
-NODES, PATHS = 32, 2
+NODES = 32
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def case(request, tmp_path_factory) -> Case:
 
 @pytest.fixture(scope="module")
 def found(case: Case) -> of.Gradients:
-    return of.measure(case.model, case.split, case.task, ROWS, nodes=NODES, paths=PATHS)
+    return of.measure(case.model, case.split, case.task, ROWS, nodes=NODES)
 
 
 def gates(case: Case, examples: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
@@ -153,7 +153,7 @@ def test_heads_are_measured_where_mlps_cannot_be_reached(case, monkeypatch, capl
         raise InputError("no MLPs.")
 
     monkeypatch.setattr("darksecrets.importance.gradients.mlps_of", refuse)
-    found = of.measure(case.model, case.split, case.task, ROWS[:2], nodes=2, paths=1)
+    found = of.measure(case.model, case.split, case.task, ROWS[:2], nodes=2)
     assert found.mlp is None is found.mlp_exact
     assert "Only the importance of heads is measured. no MLPs." in caplog.text
 
@@ -192,14 +192,14 @@ def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradient
 def test_integrated_gradients_are_captums_and_add_up(case, found):
     shape = shape_of(case.model)
     with torch.no_grad():
-        opened = case.losses(ROWS[:PATHS])
+        opened = case.losses(ROWS)
         everything = (torch.zeros_like(gates(case)[0]), gates(case)[1])
         with intervene(case.model, of.Gates(*everything)):
-            closed = case.losses(ROWS[:PATHS])
+            closed = case.losses(ROWS)
     total = found.integrated.sum(axis=(1, 2))
-    assert total == pytest.approx((opened - closed).numpy(), rel=0.01, abs=2e-4)
+    assert total == pytest.approx((opened - closed).numpy(), rel=0.05, abs=2e-4)
     assert found.incomplete == pytest.approx(np.abs(total - (opened - closed).numpy()), abs=1e-9)
-    for place, row in enumerate(ROWS[:PATHS]):
+    for place, row in enumerate(ROWS):
         batch = case.split.batch([row])
         labels = batch.pop("labels")
 
@@ -260,7 +260,7 @@ def test_a_loss_that_is_not_finite_is_named(case):
     last = list(broken)[-1]
     case.model.load_state_dict({**broken, last: torch.full_like(broken[last], torch.nan)})
     with pytest.raises(InputError, match="found a loss that is not a finite number"):
-        of.measure(case.model, case.split, case.task, ROWS, nodes=2, paths=1)
+        of.measure(case.model, case.split, case.task, ROWS, nodes=2)
     case.model.load_state_dict(broken)
 
 

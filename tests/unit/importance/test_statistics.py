@@ -118,6 +118,8 @@ def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path)
     t.IMPORTANCE_AGREEMENT.write(identify(table, "RTE", MODEL), tmp_path / "a.csv")
     for row in table[table["part"] == "head"].to_dict("records"):
         values = of(importance, row["mode"], row["definition"]).ravel()
+        if row["reference"] == t.EXAMPLES:
+            continue
         if row["reference"] == t.ORDER:
             assert (row["mode"], row["definition"]) == ("zero", t.ACCUMULATED)
             every = made.orders(found, 1).reshape(-1, LAYERS * HEADS)
@@ -133,6 +135,31 @@ def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path)
     scored = table[table["reference"] == t.SCORE]
     assert set(scored["mode"]) == {"uniform"}, "the sweep's mode"
     assert set(scored["definition"]) == {t.ABSOLUTE, t.SIGNED, t.EXACT}
+
+
+@pytest.mark.parametrize(("noise", "least", "most"), [(0.1, 0.95, 1), (100, -0.4, 0.4)])
+def test_rankings_on_other_examples_agree_only_where_examples_do(found, noise, least, most):
+    """Importances of many heads, with little or much noise, against halves drawn by a loop."""
+    rng = np.random.default_rng(8)
+    size = (EXAMPLES, 6, 8)
+    heads = rng.normal(size=size[1:])
+    noisy = {
+        name: heads + noise * rng.normal(size=size)
+        for name in ("output", "of_tokens", "kept", "integrated")
+    }
+    of_modes = {mode: heads + noise * rng.normal(size=size) for mode in ("zero", "uniform")}
+    made_up = dataclasses.replace(found, **noisy, exact=of_modes)
+    for row in made._agreement_of_halves(made_up, 5):
+        signed = row["definition"] in (t.SIGNED, t.INTEGRATED, t.EXACT)
+        assert not signed or least <= row["spearman"] <= most, row
+        if (row["mode"], row["definition"]) != ("zero", t.INTEGRATED):
+            continue
+        again = []
+        for _ in range(400):
+            half = rng.permutation(EXAMPLES) < EXAMPLES // 2
+            means = [noisy["integrated"][rows].mean(axis=0).ravel() for rows in (half, ~half)]
+            again.append(spearmanr(*means).statistic)
+        assert row["spearman"] == pytest.approx(np.mean(again), abs=0.1)
 
 
 def _check_mlps(found: Gradients, rows: pd.DataFrame) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,7 @@ from transformers import PreTrainedModel
 from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate, write_results
+from darksecrets.landscape import surfaces
 from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.finetuned import Finetuned, sample
 from darksecrets.landscape.loss_surfaces import levels
@@ -261,6 +263,36 @@ def test_a_stopped_job_goes_on_to_the_same_numbers(case, surface, tmp_path, monk
     for plane, grid in surface.grids.items():
         assert np.array_equal(again.grids[plane].losses, grid.losses)
     assert [path.name for path in tmp_path.iterdir()] == ["surface.npz"]
+
+
+@pytest.mark.parametrize("other", ["columns", "axes", "examples"])
+def test_rows_of_another_surface_are_not_gone_on_with(case, surface, tmp_path, monkeypatch, other):
+    """Those of an earlier version, without intervals; of another grid; of other examples."""
+    at, calls = Losses.at, [0]
+
+    def stopping(self: Losses, weights: dict[str, float], *, exact: bool = False) -> np.ndarray:
+        calls[0] += 1
+        if calls[0] == 12:
+            raise KeyboardInterrupt
+        found = at(self, weights, exact=exact)
+        return found[:1] if other == "columns" else found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Losses, "at", stopping)
+        if other == "columns":
+            patched.setattr(surfaces.t, "LOSS_SURFACES", surfaces.t.SURFACE_POINTS)
+            patched.setattr(surfaces, "_at", lambda losses_at, point, _: losses_at.at(point))
+        if other == "axes":
+            patched.setattr(surfaces, "RADIUS", 2.0)
+        if other == "examples":
+            patched.setattr(sys.modules[__name__], "SETTINGS", replace(SETTINGS, examples=10))
+        with pytest.raises(KeyboardInterrupt):
+            case.measured(tmp_path)
+    assert list(tmp_path.glob(".surface.npz.partial/*.npz")), "a row is finished"
+    again = case.measured(tmp_path)
+    for plane, grid in surface.grids.items():
+        assert np.array_equal(again.grids[plane].losses, grid.losses)
+        assert np.array_equal(again.grids[plane].ends, grid.ends)
 
 
 def test_it_is_read_as_it_was_written_and_fits_its_tables(case, surface, tmp_path):
