@@ -314,23 +314,6 @@ def test_an_intervention_with_a_name_is_swept(bert, data, tmp_path, monkeypatch)
     assert (found.predictions != found.predictions[0]).any()
 
 
-def test_backends_are_chosen_by_what_they_know(bert, data, tmp_path):
-    model, split = load(bert, data)
-    uniform, zero = (Disable({1: frozenset({2})}, mode) for mode in ("uniform", "zero"))
-
-    def chosen(of, *interventions, **options):
-        return type(choose_backend(of, split, interventions, **options))
-
-    assert chosen(model, None, uniform) is Shared
-    assert chosen(model, None, zero) is Shared
-    assert chosen(model, None, zero, screening=True) is Screening
-    assert chosen(model, None) is Shared
-    assert chosen(model, uniform, zero) is Loop
-    assert chosen(model, uniform, Half({})) is Loop
-    other, _ = load(save_model(tmp_path, "distilbert"), data)
-    assert chosen(other, None, uniform, screening=True) is Loop
-
-
 def test_a_batch_too_large_is_cut(bert, data, monkeypatch):
     whole = logits_of(bert, data)
     monkeypatch.setitem(shared.BATCH, "cpu", 32 * 24 * 3)
@@ -619,12 +602,6 @@ def test_a_chunk_of_another_sweep_is_refused(bert, data, tmp_path, monkeypatch, 
     assert all(len(list(chunk.glob("*.npz"))) for chunk in chunks), "chunks are only read"
 
 
-def test_a_folder_that_is_no_chunk_is_refused(bert, data, tmp_path):
-    with pytest.raises(InputError, match=r"none is not a chunk of a sweep"):
-        run(bert, data, tmp_path / "sweep", chunks=[tmp_path / "none"])
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(("given", "found"), [([0], "in 0 of 1"), ([0, 1, 1], "in 2 of 3")])
 def test_every_block_is_in_one_chunk(bert, data, tmp_path, monkeypatch, given, found):
     monkeypatch.setitem(module.BLOCK, "cpu", 16)
@@ -641,11 +618,6 @@ def test_labels_that_are_all_equal_are_refused_before_the_sweep(bert, data, tmp_
     with pytest.raises(InputError, match=words):
         run_chunk(bert, tmp_path / "data", tmp_path / "sweep")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
-
-
-def test_a_validation_set_without_examples_is_refused():
-    with pytest.raises(InputError, match="data/RTE: found no validation examples of RTE"):
-        module.check_labels(np.array([], dtype=np.int64), TASKS["RTE"], "data/RTE")
 
 
 @pytest.mark.parametrize(

@@ -90,12 +90,6 @@ def test_awkward_text(tokenizer, max_length):
     assert tokenizer.unk_token in pieces or max_length != 128
 
 
-def test_a_clitic_has_its_own_pieces(tokenizer):
-    pieces, *arrays = layout(tokenizer, "She won't go.", "x")
-    n_t = tokens_of_span(*arrays, 0, 6, 9)
-    assert "".join(pieces[i].removeprefix("##") for i in n_t).endswith("'t")
-
-
 def word(start, text, tag="XX", dep="dep", head=0, antecedent=None):
     return {"text": text, "start": start, "end": start + len(text), "tag": tag, "dep": dep} | {
         "head": head,
@@ -168,14 +162,6 @@ def test_features_pairs_and_equal_words_of_an_example():
 def test_a_single_sentence_has_no_equal_words():
     found = tokens.describe_example(3, SENTENCES[:1], OFFSETS[:9], SEGMENTS[:9], SPECIAL[:9])
     assert found.equal.shape == (0, 2)
-
-
-def test_an_example_without_words_has_special_tokens_only():
-    found = tokens.describe_example(
-        3, [[]], np.zeros((2, 2), int), np.zeros(2, int), np.ones(2, bool)
-    )
-    assert found.features[:, -2:].tolist() == [[True, False], [False, True]]
-    assert not found.features[:, :-2].any()
 
 
 def test_an_annotation_that_lacks_an_example_is_named(tmp_path):
