@@ -1,7 +1,6 @@
 """The programs under benchmarks/ that count the project's budgets and compare two runs."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import budgets
@@ -233,14 +232,3 @@ def test_sentences_may_change_their_words_but_not_their_numbers(tmp_path):
     assert states(old, other_words, renames) == {}
     assert states(old, other_numbers, renames) == {TABLE: DIFFERENT, MANY: DIFFERENT}
     assert states(old, other_words) == {TABLE: DIFFERENT, MANY: DIFFERENT}
-
-
-def test_the_programme_prints_what_differs_and_exits_with_1(tmp_path, monkeypatch, capsys):
-    old, new = run(tmp_path / "old"), run(tmp_path / "new", HEADS.assign(delta=0.125))
-    monkeypatch.setattr(sys, "argv", ["compare_runs.py", str(old), str(old)])
-    assert compare_runs.main() == 0
-    monkeypatch.setattr(sys, "argv", ["compare_runs.py", str(old), str(new)])
-    assert compare_runs.main() == 1
-    printed = capsys.readouterr().out
-    assert f"- different: `{TABLE}` `delta`: 2 of 3 (up to inf)" in printed
-    assert "`logs`: what jobs print" in printed

@@ -1,8 +1,6 @@
 """The atlas in a browser, opened from disk as a reader opens it."""
 
 import json
-import re
-from xml.etree import ElementTree
 
 import pytest
 from atlas_run import AWKWARD, page, tables, tables_of_models
@@ -312,17 +310,6 @@ def test_awkward_tokens_are_text(browser, file):
     assert atlas.complaints() == []
 
 
-def test_a_drawing_can_be_taken_away(browser, file):
-    atlas = Atlas(browser, file, "measure=head_ablation.delta&head=1.1")
-    for button, shapes in (("#svg", "rect"), ("#svg-scatter", "path")):
-        root = ElementTree.fromstring(atlas.taken_away(button))
-        assert root.tag == "{http://www.w3.org/2000/svg}svg"
-        assert len(root.findall(f".//{{*}}{shapes}")) >= 12
-        assert all("class" not in each.attrib for each in root.iter())
-        assert root.find("{*}title").text
-    assert atlas.complaints() == []
-
-
 def test_dragging_brushes_both_drawings(browser, file):
     atlas = Atlas(browser, file)
     atlas.run("document.querySelector('#bar').scrollIntoView()")
@@ -406,18 +393,6 @@ def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
     assert atlas.complaints() == []
 
 
-def test_a_claim_about_whole_models_leads_to_their_card(browser, file):
-    """From another task, too, which has no such card."""
-    atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E&claims=all")
-    assert atlas.texts("#models article") == []
-    name = "Models: Flatness (4.3) on one"
-    atlas.find(".claims").find_element("xpath", f".//button[text()='{name}']").click()
-    assert atlas.find("#task").get_property("value") == "one"
-    place = "document.querySelector('[aria-label=\"Flatness (4.3)\"]').getBoundingClientRect()"
-    atlas.wait(f"return {place}.top >= -1 && {place}.top < innerHeight / 2")
-    assert atlas.complaints() == []
-
-
 def test_a_run_with_little_works(browser, tmp_path):
     """One task, one seed, one layer, no sweep, no equal words, no frames."""
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
@@ -437,21 +412,3 @@ def test_a_run_with_little_works(browser, tmp_path):
     assert "Effect of disabling" not in atlas.find(".card").text
     assert atlas.find("#models").text == ""
     assert atlas.complaints() == []
-
-
-def test_significance_names_its_test_over_seeds_or_of_each(browser, file):
-    """Figure 8 marks single models; a mean over two seeds may not be significant all the same."""
-    atlas = Atlas(
-        browser, file, "measure=head_ablation.delta.f1&state=finetuned&seed=mean&head=1.1"
-    )
-    atlas.drawn()
-    said = atlas.run(
-        "return [...document.querySelectorAll('.card [role=img]')]"
-        ".map(e => e.getAttribute('aria-label')).join()"
-    )
-    assert re.search(r"significant in \d of 2 seeds, (not )?over seeds \(n = 2; corrected p", said)
-    legend = atlas.find("#under .legend").text
-    assert re.search(r"\d+ of 12 heads over seeds \(n = 2\), \d+ in more than half", legend)
-    single = Atlas(browser, file, "measure=head_ablation.delta.f1&state=finetuned&seed=1")
-    single.drawn()
-    assert "over seeds" not in single.find("#under .legend").text

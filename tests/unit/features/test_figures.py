@@ -18,14 +18,12 @@ from darksecrets.features.labels import FEATURES
 from darksecrets.run.columns import STATES_OF_FIGURES
 from darksecrets.run.errors import InputError
 
-FEW = ["MRPC", "RTE", "QQP"]
 MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-name", "emotion"]
 SIDES = (
     "after fine-tuning, relative to random tokens",
     "change by fine-tuning, over random tokens",
 )
 """Of the index of stripes."""
-PAIR_VALUES = ["weight", "control", "diagonal", "q_value", "examples"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2), ("random", 1))
 
 
