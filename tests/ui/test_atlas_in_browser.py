@@ -278,15 +278,6 @@ def test_the_keyboard_alone_reaches_everything(browser, file):
     assert atlas.complaints() == []
 
 
-def test_everything_has_a_name_for_screen_readers(browser, file):
-    atlas = Atlas(browser, file, "head=1.1")
-    atlas.drawn()
-    for element in browser.find_elements(By.CSS_SELECTOR, "button, select, input, [role=img]"):
-        assert element.accessible_name, element.get_attribute("outerHTML")[:200]
-    ids = atlas.run("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
-    assert len(ids) == len(set(ids))
-
-
 def test_awkward_tokens_are_text(browser, file):
     atlas = Atlas(browser, file, "head=1.1&maps=arcs")
     atlas.drawn()
@@ -347,25 +338,6 @@ def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
     assert damaged.find("#task").get_property("value") == "one"
     assert damaged.texts(".card h3") == ["Layer 1, head 1"]
     assert atlas.complaints() == []
-
-
-@pytest.mark.parametrize("view", ["grid", "maps", "table"])
-@pytest.mark.parametrize(
-    "measure",
-    ["pattern_heads.share", "syntactic_heads.over_offset", "stripes_by_measure.weight.norms.[SEP]"],
-)
-def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
-    chosen = f"head=1.1&claims=all&view={view}&pins=2.2&measure={measure}"
-    atlas = Atlas(browser, file, chosen, width=390)
-    atlas.drawn()
-    width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert atlas.run(width) == 0
-    outside = atlas.run(
-        "return [...document.querySelectorAll('button, select, .card, .model, #grid, #scatter')]"
-        ".filter((e) => !e.closest('#table'))"
-        ".filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
-    )
-    assert outside == [], "nothing is cut off"
 
 
 def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
