@@ -1,6 +1,8 @@
 """The atlas in a browser, opened from disk as a reader opens it."""
 
 import json
+import re
+from xml.etree import ElementTree
 
 import pytest
 from atlas_run import AWKWARD, page, tables, tables_of_models
@@ -278,6 +280,15 @@ def test_the_keyboard_alone_reaches_everything(browser, file):
     assert atlas.complaints() == []
 
 
+def test_everything_has_a_name_for_screen_readers(browser, file):
+    atlas = Atlas(browser, file, "head=1.1")
+    atlas.drawn()
+    for element in browser.find_elements(By.CSS_SELECTOR, "button, select, input, [role=img]"):
+        assert element.accessible_name, element.get_attribute("outerHTML")[:200]
+    ids = atlas.run("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+
+
 def test_awkward_tokens_are_text(browser, file):
     atlas = Atlas(browser, file, "head=1.1&maps=arcs")
     atlas.drawn()
@@ -298,6 +309,17 @@ def test_awkward_tokens_are_text(browser, file):
     lines = text.splitlines()
     assert len(lines) == 13
     assert lines[1].startswith("<b>two</b>,finetuned,mean,")
+    assert atlas.complaints() == []
+
+
+def test_a_drawing_can_be_taken_away(browser, file):
+    atlas = Atlas(browser, file, "measure=head_ablation.delta&head=1.1")
+    for button, shapes in (("#svg", "rect"), ("#svg-scatter", "path")):
+        root = ElementTree.fromstring(atlas.taken_away(button))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(root.findall(f".//{{*}}{shapes}")) >= 12
+        assert all("class" not in each.attrib for each in root.iter())
+        assert root.find("{*}title").text
     assert atlas.complaints() == []
 
 
@@ -340,6 +362,25 @@ def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
     assert atlas.complaints() == []
 
 
+@pytest.mark.parametrize("view", ["grid", "maps", "table"])
+@pytest.mark.parametrize(
+    "measure",
+    ["pattern_heads.share", "syntactic_heads.over_offset", "stripes_by_measure.weight.norms.[SEP]"],
+)
+def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
+    chosen = f"head=1.1&claims=all&view={view}&pins=2.2&measure={measure}"
+    atlas = Atlas(browser, file, chosen, width=390)
+    atlas.drawn()
+    width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert atlas.run(width) == 0
+    outside = atlas.run(
+        "return [...document.querySelectorAll('button, select, .card, .model, #grid, #scatter')]"
+        ".filter((e) => !e.closest('#table'))"
+        ".filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
+    )
+    assert outside == [], "nothing is cut off"
+
+
 def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
     losses = tables_of_models()["loss_surfaces"].query(
         "plane == 'models' and split == 'validation'"
@@ -365,6 +406,18 @@ def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
     assert atlas.complaints() == []
 
 
+def test_a_claim_about_whole_models_leads_to_their_card(browser, file):
+    """From another task, too, which has no such card."""
+    atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E&claims=all")
+    assert atlas.texts("#models article") == []
+    name = "Models: Flatness (4.3) on one"
+    atlas.find(".claims").find_element("xpath", f".//button[text()='{name}']").click()
+    assert atlas.find("#task").get_property("value") == "one"
+    place = "document.querySelector('[aria-label=\"Flatness (4.3)\"]').getBoundingClientRect()"
+    atlas.wait(f"return {place}.top >= -1 && {place}.top < innerHeight / 2")
+    assert atlas.complaints() == []
+
+
 def test_a_run_with_little_works(browser, tmp_path):
     """One task, one seed, one layer, no sweep, no equal words, no frames."""
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
@@ -384,3 +437,21 @@ def test_a_run_with_little_works(browser, tmp_path):
     assert "Effect of disabling" not in atlas.find(".card").text
     assert atlas.find("#models").text == ""
     assert atlas.complaints() == []
+
+
+def test_significance_names_its_test_over_seeds_or_of_each(browser, file):
+    """Figure 8 marks single models; a mean over two seeds may not be significant all the same."""
+    atlas = Atlas(
+        browser, file, "measure=head_ablation.delta.f1&state=finetuned&seed=mean&head=1.1"
+    )
+    atlas.drawn()
+    said = atlas.run(
+        "return [...document.querySelectorAll('.card [role=img]')]"
+        ".map(e => e.getAttribute('aria-label')).join()"
+    )
+    assert re.search(r"significant in \d of 2 seeds, (not )?over seeds \(n = 2; corrected p", said)
+    legend = atlas.find("#under .legend").text
+    assert re.search(r"\d+ of 12 heads over seeds \(n = 2\), \d+ in more than half", legend)
+    single = Atlas(browser, file, "measure=head_ablation.delta.f1&state=finetuned&seed=1")
+    single.drawn()
+    assert "over seeds" not in single.find("#under .legend").text

@@ -164,6 +164,14 @@ def test_a_single_sentence_has_no_equal_words():
     assert found.equal.shape == (0, 2)
 
 
+def test_an_example_without_words_has_special_tokens_only():
+    found = tokens.describe_example(
+        3, [[]], np.zeros((2, 2), int), np.zeros(2, int), np.ones(2, bool)
+    )
+    assert found.features[:, -2:].tolist() == [[True, False], [False, True]]
+    assert not found.features[:, :-2].any()
+
+
 def test_an_annotation_that_lacks_an_example_is_named(tmp_path):
     class Store:
         origin, idx = "store", np.array([4, 9])

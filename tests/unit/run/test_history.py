@@ -1,7 +1,9 @@
 """What made a run, against records and benchmark files that are written here."""
 
 import json
+from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from darksecrets.run import history, opening
@@ -69,6 +71,47 @@ def test_costs_are_sums_and_maxima_of_the_last_attempts(run, tmp_path):
         **{"cpu": 130, "memory": 900.5},
     }
     assert history.costs(tmp_path / "none").empty
+
+
+class Cells(HTMLParser):
+    """Texts of the cells of a page, row by row."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.inside = [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, _):
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.inside = True
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag not in ("td", "th")
+
+    def handle_data(self, data):
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def test_the_fragment_has_every_fact_and_step_as_text(run):
+    facts = history.facts(history.gather(history.records(run)), "1, 2", {"Data": "files in <b>&"})
+    page = opening.html(facts, history.costs(run))
+    rows = Cells(page).rows
+    assert ["Commit", "aaa (2 results); bbb (1 result)"] in rows
+    assert ["Made", "2026-01-01 10:00 to 2026-01-03 09:30 UTC"] in rows
+    assert ["Data", "files in <b>&"] in rows
+    assert ["finetune", "2", "2.5 min", "1.5 min", "900 MiB"] in rows
+    assert ["claims", "1", "2.0 s", "2.0 s", "300 MiB"] in rows
+    many = pd.concat([history.costs(run)] * 20, ignore_index=True)
+    assert len(Cells(opening.html(facts, many)).rows) > len(many), "none is lost"
+    at_once, folded = opening.html(facts, many).split("<details>")
+    assert at_once.count("<tr><td>") == 22
+    assert f"{len(many) - 22} shorter steps" in folded
+    nothing = opening.html(facts, history.costs(run / "none"))
+    assert "not recorded here" in nothing
 
 
 def test_answers_are_counted_in_the_order_of_the_page(tmp_path):
