@@ -301,14 +301,6 @@ def test_error_before_the_first_checkpoint_leaves_nothing(inputs, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
-def test_checkpoints_are_rare_by_default(inputs, tmp_path, monkeypatch):
-    def unexpected(*_: object, **__: object) -> None:
-        raise AssertionError("a checkpoint was written within seconds")
-
-    monkeypatch.setattr(training.FineTuner, "_save_checkpoint", unexpected)
-    finetune(inputs, tmp_path, epochs=1)
-
-
 # --- Diverging --------------------------------------------------------------------------------
 
 
@@ -348,8 +340,3 @@ def test_outputs_that_are_not_finite_are_not_scored(inputs, tmp_path, monkeypatc
     with pytest.raises(InputError, match=r"diverged at step \d+ .* outputs are not finite"):
         finetune(inputs, tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-def test_unknown_state(inputs, tmp_path):
-    with pytest.raises(InputError, match="'pretrained', expected one of finetuned, finetuned-"):
-        finetune(inputs, tmp_path, state="pretrained")
