@@ -34,6 +34,15 @@ def draw_with(
     return draw(given)
 
 
+def draw_from_file(
+    draw: Callable[[Sources], Figure], task: str, table: pd.DataFrame, folder: Path
+) -> Figure:
+    """Draw a figure from a file with a table, which is checked."""
+    path = folder / "table.csv"
+    table.to_csv(path, index=False)
+    return draw(Sources(lambda _: [path], {task: metrics_of(task)}, LABEL))
+
+
 def metrics_of(task: str) -> Sequence[str]:
     return TASKS[task].metrics if task in TASKS else ("accuracy",)
 

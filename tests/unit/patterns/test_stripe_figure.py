@@ -1,15 +1,17 @@
 """The figure of the stripes' tokens, against the table that it is drawn from."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import axes_named, bars_of, draw_with
+from drawn import axes_named, bars_of, draw_from_file, draw_with
 from matplotlib.colors import to_hex
 
 from darksecrets.patterns.stripe_tokens import COLOURS, draw
 from darksecrets.patterns.tables import STRIPE_KINDS, STRIPE_TOKENS, WITH_COLUMNS
+from darksecrets.run.errors import InputError
 
 STATES = ("random", "pretrained", "finetuned")
 
@@ -52,3 +54,11 @@ def test_bars_are_the_shares_of_the_whole_encoder() -> None:
                 assert width == pytest.approx(means.loc[kind, "share"])
                 end += width
         assert not bars
+
+
+def test_a_table_with_holes_is_refused(tmp_path: Path) -> None:
+    table = made(["RTE"])
+    with pytest.raises(InputError, match="no rows with task MRPC, state random"):
+        draw_with(draw, ["RTE", "MRPC"], table=table)
+    with pytest.raises(InputError, match=r"found the columns .*expected .*control"):
+        draw_from_file(draw, "RTE", table.drop(columns="control"), tmp_path)
