@@ -301,6 +301,14 @@ def test_error_before_the_first_checkpoint_leaves_nothing(inputs, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
+def test_checkpoints_are_rare_by_default(inputs, tmp_path, monkeypatch):
+    def unexpected(*_: object, **__: object) -> None:
+        raise AssertionError("a checkpoint was written within seconds")
+
+    monkeypatch.setattr(training.FineTuner, "_save_checkpoint", unexpected)
+    finetune(inputs, tmp_path, epochs=1)
+
+
 # --- Diverging --------------------------------------------------------------------------------
 
 
