@@ -1,7 +1,5 @@
 """The programs under benchmarks/ that count the project's budgets and compare two runs."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import budgets
@@ -77,30 +75,6 @@ def test_lines_go_to_the_package_that_owns_rules_and_scripts(tree):
 
 def test_words_leave_out_pages_that_programs_make(tree):
     assert budgets.words(tree) == 5 + 2
-
-
-def test_the_working_tree_is_copied_with_new_files_and_without_ignored_and_deleted_ones(
-    tree, tmp_path_factory, monkeypatch
-):
-    monkeypatch.setattr(budgets, "ROOT", tree)
-    (tree / ".gitignore").write_text("results/\n")
-    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    for command in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "first"]):
-        subprocess.run(["git", *command], cwd=tree, check=True)
-    (tree / "new.txt").write_text("new")
-    (tree / "README.md").unlink()
-    (tree / "results").mkdir()
-    (tree / "results" / "a.csv").write_text("a")
-    folder = tmp_path_factory.mktemp("copies")
-    here, committed = budgets.export("", folder / "here"), budgets.export("HEAD", folder / "commit")
-    assert [(path / "new.txt").exists() for path in (here, committed)] == [True, False]
-    assert [(path / "README.md").exists() for path in (here, committed)] == [False, True]
-    assert not (here / "results").exists()
-    status = ["git", "status", "--porcelain"]
-    left = subprocess.run(status, cwd=tree, capture_output=True, text=True, check=True).stdout
-    assert left.split() == ["D", "README.md", "??", "new.txt"]  # nothing was staged
-    with pytest.raises(SystemExit, match="nowhere: found no such commit"):
-        budgets.export("nowhere", folder / "nowhere")
 
 
 def test_every_module_and_rule_of_the_project_is_counted_once(root):
@@ -233,14 +207,3 @@ def test_sentences_may_change_their_words_but_not_their_numbers(tmp_path):
     assert states(old, other_words, renames) == {}
     assert states(old, other_numbers, renames) == {TABLE: DIFFERENT, MANY: DIFFERENT}
     assert states(old, other_words) == {TABLE: DIFFERENT, MANY: DIFFERENT}
-
-
-def test_the_programme_prints_what_differs_and_exits_with_1(tmp_path, monkeypatch, capsys):
-    old, new = run(tmp_path / "old"), run(tmp_path / "new", HEADS.assign(delta=0.125))
-    monkeypatch.setattr(sys, "argv", ["compare_runs.py", str(old), str(old)])
-    assert compare_runs.main() == 0
-    monkeypatch.setattr(sys, "argv", ["compare_runs.py", str(old), str(new)])
-    assert compare_runs.main() == 1
-    printed = capsys.readouterr().out
-    assert f"- different: `{TABLE}` `delta`: 2 of 3 (up to inf)" in printed
-    assert "`logs`: what jobs print" in printed

@@ -274,21 +274,6 @@ def test_answers_can_be_corrected_before_they_are_saved(browser, serve, tmp_path
     assert answers(tmp_path) == [(first, "heterogeneous", "pw", 2, 0)]
 
 
-def test_hidden_tokens_are_not_drawn_and_are_recorded(browser, serve, tmp_path):
-    _, address = serve()
-    page = Page(browser, address)
-    width = "return document.getElementById('map').margin"
-    shown = browser.execute_script(width)
-    page.type("t")
-    assert browser.execute_script(width) < shown / 2, "no room for tokens"
-    assert browser.find_element(By.ID, "tokens").get_attribute("aria-pressed") == "false"
-    page.press("H")
-    page.type("t")
-    page.press("H")
-    assert browser.execute_script(width) == shown
-    assert table(tmp_path)["tokens"].tolist() == ["hidden", "shown"]
-
-
 def test_a_held_key_and_a_shortcut_of_the_browser_give_no_labels(browser, serve, tmp_path):
     _, address = serve()
     page = Page(browser, address)
@@ -318,32 +303,6 @@ def test_a_second_window_cannot_label_a_map_that_is_labelled(browser, serve, tmp
     page.wait(lambda: "Another window" in page.status)
     assert rows(tmp_path) == [(first, "vertical")]
     assert page.count == "1 of 14 labelled"
-
-
-def colour(browser, selector):
-    script = "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor"
-    return [int(n) for n in re.findall(r"\d+", browser.execute_script(script, selector))][:3]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_shows_all_without_scrolling_sideways(browser, serve, tmp_path, scheme):
-    show_as(browser, 390, 844, scheme)
-    _, address = serve()
-    page = Page(browser, address)
-    browser.find_element(By.CSS_SELECTOR, "#guide summary").click()
-    page.wait(lambda: browser.find_elements(By.CSS_SELECTOR, "#borderline canvas"))
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
-    for element in browser.find_elements(By.CSS_SELECTOR, "button, canvas, p, kbd, figcaption"):
-        if element.is_displayed() and element.rect["width"]:
-            assert element.rect["x"] >= 0
-            assert element.rect["x"] + element.rect["width"] <= 390
-    save = browser.find_element(By.ID, "save").rect
-    assert save["y"] + save["height"] <= 844, "a label can be given without scrolling"
-    first = page.map
-    for selector in ("[data-label=vertical]", "[data-kind=s]", "#save"):
-        browser.find_element(By.CSS_SELECTOR, selector).click()
-    page.wait(lambda: page.map != first and "Saved" in page.status)
-    assert answers(tmp_path) == [(first, "vertical", "s", 1, 0)]
 
 
 def test_nothing_is_loaded_from_elsewhere_and_nothing_is_out_of_sight(browser, serve):

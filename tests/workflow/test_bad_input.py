@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import spacy
 import transformers
 
 from darksecrets.run.files import RESOURCES
@@ -79,12 +78,6 @@ def _model(root, folder):
     return configuration(model={"source": "folder", "folder": str(folder)})
 
 
-def test_model_folder_that_is_not_there(refused, tmp_path):
-    message = refused(configuration(model={"source": "folder", "folder": str(tmp_path / "none")}))
-    assert str(tmp_path / "none") in message
-    assert "no such folder" in message
-
-
 def _deberta(root, tmp_path):
     config = _model(root, tmp_path / "model")
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -98,21 +91,6 @@ def test_figure_of_a_model_whose_heads_cannot_be_disabled(refused, root, tmp_pat
     message = refused(_deberta(root, tmp_path), "figure8")
     for word in ("cannot be reached", "0 calls", "Figures 8 and 9", str(tmp_path / "model")):
         assert word in message
-
-
-def test_norms_of_a_model_whose_values_cannot_be_observed(refused, root, tmp_path):
-    message = refused(_deberta(root, tmp_path), "weights_and_norms")
-    for word in ("only its maps can be observed", "that need value vectors", "0 calls"):
-        assert word in message
-
-
-@pytest.mark.parametrize(
-    ("measures", "words"),
-    [(["rollout"], "measures.0: found 'rollout' (str)"), ([], "measures: found [] (list)")],
-)
-def test_a_measure_of_attention_that_does_not_exist(refused, measures, words):
-    given = configuration(attention_measures={"measures": measures})
-    assert f"attention_measures.{words}" in refused(given)
 
 
 def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
@@ -139,12 +117,6 @@ def test_results_of_disabling_in_a_run_that_disables_nothing(refused, target):
         assert word in message
 
 
-def test_gates_of_a_run_that_trains_none(refused):
-    message = refused(configuration(), "learned_gates")
-    for word in ("trains no gates", "importance.learned_gates.tasks: []", "expected names of"):
-        assert word in message
-
-
 @pytest.mark.parametrize(
     ("target", "key", "words"),
     [
@@ -158,6 +130,7 @@ def test_gates_of_a_run_that_trains_none(refused):
         ("loss_surfaces", "landscape.surface.tasks", "computes no loss surfaces"),
         ("flatness", "landscape.flatness.tasks", "measures no flatness"),
         ("seed_variance", "seed_grid.tasks", "has no grid of seeds"),
+        ("learned_gates", "importance.learned_gates.tasks", "trains no gates"),
     ],
 )
 def test_targets_of_parts_that_a_run_does_without(refused, target, key, words):
@@ -230,16 +203,6 @@ def test_spacy_pipeline_that_is_not_there(refused, tmp_path):
         assert word in message
 
 
-def test_spacy_pipeline_without_parser(refused, tmp_path):
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("tagger").add_label("NN")
-    pipeline.initialize()
-    pipeline.to_disk(tmp_path / "pipeline")
-    config = _tsv(tmp_path, "") | {"annotation": {"pipeline": str(tmp_path / "pipeline")}}
-    message = refused(config, "results/bad/annotation/SST-2.jsonl")
-    assert "has the components tagger, but no trained parser" in message
-
-
 def test_no_disk_space(refused):
     data = {"source": "builtin", "size": [1500, 10**8]}
     message = refused(configuration(data=data, samples={"size": 10**8}))
@@ -274,12 +237,4 @@ def test_a_run_that_is_given_text_checks_its_data_as_well(refused, tmp_path, arg
     data = {"source": "tsv", "folder": str(tmp_path / "none")}
     message = refused(configuration(data=data, text="one"), "table1", *arguments)
     assert f"data.folder: no such folder {tmp_path / 'none'}. Correct the path.\n" in message
-    assert "InputFunctionException" not in message
-
-
-def test_links_of_a_run_that_is_given_text_are_checked_as_well(refused, tmp_path):
-    links = {"source": "tsv", "path": str(tmp_path / "none.tsv")}
-    message = refused(configuration(framenet=links, text="one"), "figure4", "--dry-run")
-    for word in ("none.tsv", "no such file", "framenet.path"):
-        assert word in message
     assert "InputFunctionException" not in message

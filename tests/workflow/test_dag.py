@@ -37,27 +37,6 @@ def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
 
-def test_all_analyses_of_the_demonstration_are_planned(snakemake, planned, root, tmp_path):
-    config = str(root / "config/config.yaml")
-    jobs = planned(snakemake(tmp_path, "-n", "--config", "analyses=[all]", config=config).stdout)
-    assert jobs["measure_norms"] == jobs["measure_alternatives"] == 7
-    assert jobs["keep_snapshots"] == 1
-    assert (jobs["measure_importance"], jobs["order_heads"], jobs["score_pruned"]) == (3, 1, 1)
-    assert jobs["find_subnetworks"] == 1, "not trained again"
-    assert "retrain_subnetwork" not in jobs
-    assert jobs["compress_model"] == jobs["collect_compression"] == 1, "one task"
-    assert (jobs["measure_faithfulness"], jobs["collect_faithfulness"]) == (2, 1), "to save time"
-    assert jobs["reset_weights"] == 2, "two tasks, to save time"
-    assert jobs["measure_surface"] == jobs["follow_heads"] == 1, "one task and seed, to save time"
-    assert jobs["measure_flatness"] == jobs["compare_flatness"] == 1, "all models of one task"
-    once = (
-        *("measure_syntax", "measure_syntactic_changes", "compare_alternatives", "score_pruned"),
-        *("score_subnetworks", "score_reset", "score_seeds"),
-    )
-    assert {jobs[name] for name in once} == {1}, "for all tasks together"
-    assert sum(jobs.values()) <= 200
-
-
 def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tmp_path):
     jobs = planned(snakemake(tmp_path, "-n", config=str(root / "config/paper.yaml")).stdout)
     tasks, seeds = 7, 5
@@ -262,15 +241,6 @@ def test_every_documented_command_starts(options, blanks, call_snakemake, planne
     assert run.returncode == 0, f"{targets} {filled}\n{run.stdout}{run.stderr}"
     if not {"--until", "--unlock"} & set(arguments):
         assert set(targets) <= planned(run.stdout).keys()
-
-
-def test_commands_are_found_on_every_page_that_has_some():
-    found = " ".join(documented())
-    for part in (
-        *("table1 --cores", "--configfile config/paper.yaml", "fine_tuning=", "sample_maps"),
-        *("<model folder>", "<Hugging Face folder>", "$model", "--executor", "--sdm conda"),
-    ):
-        assert part in found
 
 
 def test_a_local_pipeline_that_is_trained_again_makes_the_annotation_anew(

@@ -102,15 +102,6 @@ def test_the_plan_of_the_paper_is_a_few_hundred_jobs(root, tmp_path):
     assert not list(tmp_path.glob("results*"))
 
 
-def test_the_plan_takes_targets_and_keys(root, tmp_path):
-    paper = str(root / "config" / "paper.yaml")
-    said = _plan(root, tmp_path, paper, "figure5", "--config", "gpu=0", "tasks=[RTE]").stdout
-    assert "GPU" not in said
-    rules = set(re.findall(r"^\| (\w+) ", said, re.MULTILINE))
-    assert {"finetune", "extract_attention", "measure_attention"} < rules
-    assert "sweep_heads" not in rules
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

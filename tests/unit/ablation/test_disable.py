@@ -8,7 +8,6 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from darksecrets.ablation.disable import disable
 from darksecrets.ablation.preflight import unreachable
-from darksecrets.models import session
 from darksecrets.run.errors import InputError
 
 FAMILIES = ("bert", "roberta", "electra", "distilbert")
@@ -184,18 +183,3 @@ def test_attention_that_cannot_be_reached_is_refused(family, words, tmp_path):
     assert reason.startswith(str(tmp_path))
     assert ": the heads of this model cannot be disabled" in reason, "what a user wants to know"
     assert "cannot be reached" in reason
-
-
-def test_a_function_that_computes_something_else_is_refused(tmp_path, monkeypatch):
-    """Attention that the function does not implement, for example with a position bias."""
-    folder = save_classifier(tmp_path, "bert", TASKS["RTE"])
-    bert = AutoModelForSequenceClassification.from_pretrained(folder).eval()
-    original = session._attention
-
-    def twice(*arguments, scaling, **others):
-        return original(*arguments, scaling=2 * scaling, **others)
-
-    monkeypatch.setitem(session.AttentionInterface._global_mapping, session._NAME, twice)
-    with pytest.raises(InputError, match=r"differ by .* from those of the intact model"):
-        session.require_reachable(bert)
-    assert bert.config._attn_implementation == "sdpa"

@@ -5,14 +5,13 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, axes_named, cells_of, draw_with, line_named, marked, mesh_of
+from drawn import ALL, axes_named, cells_of, draw_with, line_named, marked
 from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from darksecrets.ablation import (
     ablation_deltas,
     ablation_distribution,
-    ablation_gains,
     figure8,
     figure9,
     joint_ablation,
@@ -43,20 +42,6 @@ def effects(tasks: list[str], layers: int, heads: int, seeds: tuple[int, ...]) -
     table = pd.DataFrame(rows)
     other = table.assign(state="finetuned-from-normal", score=0.0, delta=-9.0, q_value=0.0)
     return pd.concat([table, other]).sample(frac=1, random_state=5)
-
-
-def gains(tasks: list[str], seeds: tuple[int, ...]) -> pd.DataFrame:
-    rng = np.random.default_rng(8)
-    rows = [
-        {"task": task, "state": "finetuned", "seed": seed, "metric": metric, "kind": kind}
-        | {"naive_gain": rng.random(), "unbiased_gain": -0.1 - rng.random()}
-        | {"ci_low": -1.5, "ci_high": 0.3}
-        for task in tasks
-        for seed in seeds
-        for metric in TASKS[task].metrics
-        for kind in ("head", "layer")
-    ]
-    return pd.DataFrame(rows)
 
 
 def of_layers(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,23 +80,6 @@ def test_every_cell_is_the_mean_over_seeds_of_a_head_or_layer(
         np.testing.assert_allclose(cells_of(figure, name).ravel(), means, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [0.01, 8.0])
-def test_colours_cover_all_scores_and_two_standard_errors_of_what_is_not_significant(
-    size: float,
-) -> None:
-    table = effects(["RTE"], 4, 5, (1, 2)).reset_index(drop=True)
-    wide = size * (1 + table["layer"] / 4)
-    table = table.assign(ci_low=table["delta"] - wide, ci_high=table["delta"] + wide / 2)
-    table.loc[table["layer"] == 4, "q_value"] = 0.01  # the widest intervals
-    table.loc[table["layer"] < 4, "q_value"] = 0.06
-    figure = draw_with(figure8.draw, ["RTE"], table=table)
-    low, high = mesh_of(axes_named(figure, panel("RTE", "accuracy", "heads"))).get_clim()
-    scores = drawn_rows(table, "RTE").groupby(["layer", "head"])["score"].mean()
-    noise = 0.75 * size * (1 + 3 / 4)  # half of the interval of a head of layer 3
-    assert low == pytest.approx(min(*scores, 81.5 - noise))
-    assert high == pytest.approx(max(*scores, 81.5 + noise))
-
-
 @pytest.mark.parametrize(("module", "what"), [(figure8, "heads"), (figure9, "layers")])
 def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds(
     module: ModuleType, what: str
@@ -137,64 +105,6 @@ def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds(
         assert marked(axes, f"significant {sign}") == places
 
 
-def test_differences_are_centred_on_0_and_an_outlier_does_not_stretch_the_scale() -> None:
-    table = effects(ALL, 3, 5, (1,))
-    table.loc[(table["layer"] == 2) & (table["head"] == 3), "delta"] = -40.0
-    figure = draw_with(ablation_deltas.draw, ALL, table=table)
-    for task in ALL:
-        mesh = mesh_of(axes_named(figure, f"{task} heads"))
-        assert mesh.norm.vmin == -mesh.norm.vmax
-        sizes = np.abs(cells_of(figure, f"{task} heads"))
-        assert np.mean(sizes <= mesh.norm.vmax / 2 + 1e-9) >= 11 / 15
-        assert mesh.norm.vmax < 3
-        assert mesh.colorbar.extend in ("min", "both")
-
-
-def test_heads_are_marked_that_are_significant_for_more_than_half_of_the_seeds() -> None:
-    table = effects(["RTE"], 6, 9, (1, 2, 3))
-    axes = axes_named(draw_with(ablation_deltas.draw, ["RTE"], table=table), "RTE heads")
-    sure = drawn_rows(table, "RTE").groupby(["layer", "head"])
-    expected = {
-        column: {place for place, rows in sure if sum(rows[column] < 0.05) >= 2}
-        for column in ("q_value", "p_value")
-    }
-    expected["p_value"] -= expected["q_value"]
-    assert all(expected.values())
-    assert {column: marked(axes, column) for column in expected} == expected
-
-
-def test_the_histogram_counts_every_head_once() -> None:
-    table = effects(ALL, 4, 5, (1, 2))
-    figure = draw_with(ablation_distribution.draw, ALL, table=table)
-    for task in ALL:
-        axes = axes_named(figure, f"{task} deltas")
-        deltas = drawn_rows(table, task)["delta"]
-        counts = [int((np.sign(deltas) == sign).sum()) for sign in (-1, 0, 1)]
-        assert "{} hurt, {} the same, {} help".format(*counts) in axes.get_title()
-        assert axes.lines[0].get_xdata()[0] == pytest.approx(deltas.mean())
-
-
-def test_gains_are_sorted_coloured_if_they_survive_and_wholly_in_the_panel() -> None:
-    table, best = effects(["RTE"], 4, 5, (1, 2)), gains(["RTE"], (1, 2))
-    table.loc[(table["layer"] == 2) & (table["head"] < 3), ["delta", "ci_low", "ci_high"]] = [
-        *(-60.0, -70.0, -50.0)
-    ]
-    figure = draw_with(ablation_gains.draw, ["RTE"], table=table, best=best)
-    axes, rows = axes_named(figure, "RTE heads"), drawn_rows(table, "RTE")
-    sure = (rows["q_value"] < 0.05) & (rows["delta"] != 0)
-    parts = {"helped": sure & (rows["delta"] > 0), "hurt": sure & (rows["delta"] < 0)}
-    for label, chosen in (parts | {"unsure": ~sure}).items():
-        line = line_named(axes, label)
-        assert sorted(line.get_ydata()) == pytest.approx(sorted(rows.loc[chosen, "delta"]))
-        assert (np.diff(np.sort(line.get_xdata())) > 0).all()
-    low, high = axes.get_ylim()
-    assert low < rows["ci_low"].min()
-    assert high > max(rows["ci_high"].max(), best["naive_gain"].max())
-    for name in ("naive_gain", "unbiased_gain"):
-        line = line_named(axes_named(figure, "RTE best"), name)
-        assert sorted(line.get_ydata()) == sorted(best[name])
-
-
 def test_every_order_is_a_line_beside_the_intact_model() -> None:
     rng, counts = np.random.default_rng(3), [1, 2, 4, 8, 16, 32, 36]
     rows = [
@@ -217,16 +127,6 @@ def test_every_order_is_a_line_beside_the_intact_model() -> None:
         for order in ORDERS:
             assert list(line_named(axes, order).get_xdata()) == counts
             np.testing.assert_allclose(line_named(axes, order).get_ydata(), means.loc[order])
-
-
-@pytest.mark.parametrize("module", [figure8, ablation_deltas, ablation_distribution])
-def test_a_task_without_rows_is_named(module: ModuleType) -> None:
-    table = effects(["MRPC", "RTE"], 3, 2, (1,))
-    with pytest.raises(InputError, match="task RTE, state finetuned, metric accuracy"):
-        draw_with(module.draw, ["MRPC", "RTE"], table=table[table["task"] != "RTE"])
-    other = table[table["state"] != "finetuned"]
-    with pytest.raises(InputError, match="task MRPC, state finetuned, metric f1"):
-        draw_with(module.draw, ["MRPC", "RTE"], table=other)
 
 
 def test_scores_that_are_all_equal_are_drawn() -> None:

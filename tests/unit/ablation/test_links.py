@@ -8,12 +8,11 @@ import pytest
 from glue import TASKS
 from sweeps import sweep
 
-from darksecrets.ablation.links import DIRECTION, Experiments, linked
+from darksecrets.ablation.links import Experiments, linked
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, effects, of_kind
 from darksecrets.ablation.tables import LINKED_ABLATION, LINKED_GROUPS
 from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
-from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 from darksecrets.stats.resampling import bootstrap_weights
 
@@ -74,11 +73,6 @@ def checked(found):
 
 def link(results, experiments):
     return checked(linked(ablation(results), results.items(), experiments, RESAMPLING))
-
-
-def test_the_published_direction_has_the_name_that_the_table_of_heads_gives_it():
-    """It is repeated here because packages of sections do not import each other."""
-    assert DIRECTION == ELEMENT_TO_PREDICATE
 
 
 def test_heads_that_exceed_controls_are_looked_up_in_the_models_they_belong_to():
@@ -186,9 +180,3 @@ def test_models_that_did_not_begin_with_the_pretrained_heads_have_none_of_framen
     models = [("RTE", "finetuned", 1), ("RTE", "finetuned-from-normal", 1)]
     each, groups = link(sweeps(models), Experiments(framenet()))
     assert set(each["state"]) == set(groups["state"]) == {"finetuned"}
-
-
-def test_a_head_that_the_model_lacks_is_named():
-    experiments = Experiments(framenet([(2, 3)]).replace({"layer": {2: 9}}))
-    with pytest.raises(InputError, match="'layer': 9, 'head': 3"):
-        link(sweeps(), experiments)

@@ -1,7 +1,5 @@
 """What the sweep needs is checked before anything is trained."""
 
-import json
-
 import pytest
 from transformers import AutoConfig
 
@@ -60,21 +58,6 @@ def test_the_mode_is_one_that_the_section_knows():
         preflight.check(_config(compare_modes=["zero", "mean"]))
 
 
-def test_modes_that_are_not_checked_exist_and_the_default_is_first():
-    from darksecrets.ablation import disable
-
-    assert _config()["ablation"]["mode"] == preflight.MODES[0]
-    for mode in preflight.MODES:
-        disable.check_mode(mode)
-
-
-def test_a_model_that_does_not_say_how_many_heads_it_has_is_refused(tmp_path, on_hub):
-    (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 2, "vocab_size": 9}))
-    on_hub(tmp_path)
-    with pytest.raises(InputError, match=r"config\.json: found none of the keys num_attention_"):
-        preflight.check_run(_config(HUB))
-
-
 @pytest.mark.parametrize(
     ("check", "wrong", "key"),
     [
@@ -115,11 +98,3 @@ def test_a_model_of_the_hub_is_known_once_it_is_fetched(deberta, on_hub, tmp_pat
     on_hub(deberta)
     with pytest.raises(InputError, match=r"cannot be reached.*Start the run again"):
         preflight.check_run(hub)
-
-
-def test_a_run_with_text_that_would_disable_heads_is_told_to_do_without_the_text(deberta):
-    """With text, it is not known from the start whether heads will be disabled."""
-    own = _config({"source": "folder", "folder": str(deberta)})
-    with pytest.raises(InputError, match="again without the key `text`: the sweep over the heads"):
-        preflight.check_run({**own, "text": "a b"})
-    preflight.check_run(_config({"source": "folder", "folder": str(FOLDER)}))

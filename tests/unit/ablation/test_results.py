@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.run.errors import InputError
 
 
 def result(kinds=("baseline", "head", "layer")):
@@ -24,13 +23,6 @@ def test_what_is_saved_is_read_back(tmp_path):
     pd.testing.assert_frame_equal(read.sets, result().sets)
     for name in ("predictions", "labels", "idx"):
         assert np.array_equal(getattr(read, name), getattr(result(), name))
-
-
-def test_a_missing_file_is_named(tmp_path):
-    result().save(tmp_path / "sweep")
-    (tmp_path / "sweep" / "sets.csv").unlink()
-    with pytest.raises(InputError, match=r"sets\.csv is missing"):
-        SweepResult.load(tmp_path / "sweep")
 
 
 @pytest.mark.parametrize("kinds", [("head", "baseline", "layer"), ("baseline", "baseline", "head")])

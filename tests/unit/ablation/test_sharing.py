@@ -8,35 +8,6 @@ import pytest
 from darksecrets.ablation.sharing import Sharing
 
 
-def flags(*sets, layers=3, heads=2):
-    """[sets, layers, heads] from sets of (layer, head), from 0."""
-    found = np.zeros((len(sets), layers, heads), dtype=bool)
-    for number, places in enumerate(sets):
-        for place in places:
-            found[number, *place] = True
-    return found
-
-
-def test_heads_of_all_sets_belong_to_the_trunk():
-    sharing = Sharing(flags([(0, 1), (1, 0)], [(0, 1)], [(0, 1), (2, 0)]))
-    assert np.argwhere(sharing.common).tolist() == [[0, 1]]
-    assert sharing.first[sharing.rank].tolist() == [1, 2, 2]
-    assert not sharing.own[:, 0].any()
-
-
-def test_the_intact_model_leaves_the_trunk_last():
-    sharing = Sharing(flags([], [(1, 1)], [(0, 0)]))
-    assert not sharing.common.any()
-    assert sharing.first[sharing.rank].tolist() == [2, 1, 0]
-    assert sharing.rank.tolist() == [2, 1, 0]
-
-
-def test_a_single_set_is_the_trunk():
-    sharing = Sharing(flags([(0, 1), (2, 0)]))
-    assert sharing.common.sum() == 2
-    assert sharing.first.tolist() == [2]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_nodes_are_what_differs_so_far(seed):
     """Against sets of tuples, for random sets of which some are equal in lower layers."""

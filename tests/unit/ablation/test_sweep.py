@@ -15,7 +15,7 @@ from transformers import BertConfig, BertForSequenceClassification
 from darksecrets.ablation import shared
 from darksecrets.ablation import sweep as module
 from darksecrets.ablation.backends import Backend, Loop
-from darksecrets.ablation.disable import INTERVENTIONS, Disable, disable
+from darksecrets.ablation.disable import Disable, disable
 from darksecrets.ablation.joint import Joint, joint_settings
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.screening import Screening
@@ -298,37 +298,6 @@ def test_loop_takes_any_intervention(bert, data, intervention):
         expected = np.stack([hooked(eager, split, heads, intervention) for heads in [{}, *sets]])
     assert np.abs(found - expected).max() < 1e-10
     assert np.abs(expected[1:] - expected[0]).max(axis=(1, 2)).min() > 1e-3
-
-
-def test_an_intervention_with_a_name_is_swept(bert, data, tmp_path, monkeypatch):
-    monkeypatch.setitem(INTERVENTIONS, "identity", Identity)
-    found, details = run(bert, data, tmp_path / "sweep", mode="identity", screening="on")
-    assert details["backend"] == "loop"
-    assert details["arithmetic"] == "float32"
-    model, split = load(bert, data)
-    model.set_attn_implementation("eager")
-    with torch.inference_mode():
-        for number, of_set in enumerate(sweep_sets(shape_of(model))):
-            expected = hooked(model, split, of_set.heads, Identity)
-            assert np.array_equal(found.predictions[number], expected.argmax(-1))
-    assert (found.predictions != found.predictions[0]).any()
-
-
-def test_backends_are_chosen_by_what_they_know(bert, data, tmp_path):
-    model, split = load(bert, data)
-    uniform, zero = (Disable({1: frozenset({2})}, mode) for mode in ("uniform", "zero"))
-
-    def chosen(of, *interventions, **options):
-        return type(choose_backend(of, split, interventions, **options))
-
-    assert chosen(model, None, uniform) is Shared
-    assert chosen(model, None, zero) is Shared
-    assert chosen(model, None, zero, screening=True) is Screening
-    assert chosen(model, None) is Shared
-    assert chosen(model, uniform, zero) is Loop
-    assert chosen(model, uniform, Half({})) is Loop
-    other, _ = load(save_model(tmp_path, "distilbert"), data)
-    assert chosen(other, None, uniform, screening=True) is Loop
 
 
 def test_a_batch_too_large_is_cut(bert, data, monkeypatch):
@@ -619,12 +588,6 @@ def test_a_chunk_of_another_sweep_is_refused(bert, data, tmp_path, monkeypatch, 
     assert all(len(list(chunk.glob("*.npz"))) for chunk in chunks), "chunks are only read"
 
 
-def test_a_folder_that_is_no_chunk_is_refused(bert, data, tmp_path):
-    with pytest.raises(InputError, match=r"none is not a chunk of a sweep"):
-        run(bert, data, tmp_path / "sweep", chunks=[tmp_path / "none"])
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(("given", "found"), [([0], "in 0 of 1"), ([0, 1, 1], "in 2 of 3")])
 def test_every_block_is_in_one_chunk(bert, data, tmp_path, monkeypatch, given, found):
     monkeypatch.setitem(module.BLOCK, "cpu", 16)
@@ -641,28 +604,6 @@ def test_labels_that_are_all_equal_are_refused_before_the_sweep(bert, data, tmp_
     with pytest.raises(InputError, match=words):
         run_chunk(bert, tmp_path / "data", tmp_path / "sweep")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
-
-
-def test_a_validation_set_without_examples_is_refused():
-    with pytest.raises(InputError, match="data/RTE: found no validation examples of RTE"):
-        module.check_labels(np.array([], dtype=np.int64), TASKS["RTE"], "data/RTE")
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"sets": [5]}, "head 5, but the model has 3 layers of 4 heads"),
-        ({"sets": [[]]}, "names no head"),
-        ({"sets": [3, "3"]}, "3 and '3' mean the same heads"),
-        ({"screening": "maybe"}, "'maybe', expected one of auto, on, off"),
-        ({"mode": "half"}, "'half', expected one of uniform, zero"),
-    ],
-    ids=["head", "empty", "twice", "screening", "mode"],
-)
-def test_settings_that_cannot_be_meant(bert, data, tmp_path, settings, words):
-    with pytest.raises(InputError, match=words):
-        run_chunk(bert, data, tmp_path / "sweep", **settings)
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_damaged_model_is_refused(data, tmp_path):

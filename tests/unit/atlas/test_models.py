@@ -1,18 +1,13 @@
 """Numbers of whole models in the atlas: those of the tables, and nothing where a run lacks them."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from atlas_run import page, tables_of_models
+from atlas_run import tables_of_models
 
 from darksecrets.atlas import measures, models
-from darksecrets.landscape.surface_tables import LOSS_SURFACES
-from darksecrets.landscape.tables import FLATNESS
-from darksecrets.run.shown import ModelNumbers
-from darksecrets.seeds.tables import SEED_GRID
 
 METRICS = {"two": ["accuracy"], "one": ["f1", "accuracy"]}
 FIGURES = {"figures/flatness.svg": ["flatness", "flatness_means"], "figures/other.svg": ["table1"]}
@@ -65,12 +60,6 @@ def test_flatness_is_that_of_the_chosen_seed_or_the_mean_with_the_difference():
         assert same(cells, rows), column
     assert mean["about"] == ["training examples"], "what all rows are about is said once"
     assert mean["figures"] == ["figures/flatness.svg"]
-
-
-def test_of_one_seed_its_mean_is_shown_which_has_the_difference():
-    one = small(tables_of_models(seeds=(5,)), "How sharply the loss rises", "5")
-    assert len(one["columns"]) == 3
-    assert [len(cell) for cell in one["cells"][0]] == [1, 1, 1], "a sharpness has no interval"
 
 
 def test_whether_models_have_learned_is_shown_of_every_seed():
@@ -150,27 +139,3 @@ def test_a_run_without_a_part_has_no_card_of_it():
     one_epoch = made | {"early_stopping": made["early_stopping"].iloc[:0]}
     names = {each["name"] for each in shown(one_epoch)}
     assert "Stopping bad fine-tunings early" not in names
-
-
-def test_the_page_has_what_the_run_has(tmp_path):
-    without = [name for _, own in ALL for name in own]
-    assert '"models":[]' in page(tmp_path, seeds=(1,), shape=(1, 2), without=without)
-
-
-def test_a_declaration_must_say_which_number_is_meant():
-    about: dict[str, Any] = {"name": "n", "group": "g", "meaning": "m"}
-    with pytest.raises(ValueError, match="several numbers for a place: which scale, split"):
-        ModelNumbers(FLATNESS, values=("value",), rows=("measure",), across="state", **about)
-    with pytest.raises(ValueError, match="no columns nothing"):
-        ModelNumbers(SEED_GRID, values=("nothing",), rows=("init_seed",), **about)
-    with pytest.raises(ValueError, match="several values for a place"):
-        ModelNumbers(
-            FLATNESS,
-            values=("value", "error"),
-            rows=("measure", "scale", "split"),
-            across="state",
-            **about,
-        )
-    (surface,) = (each for each in measures.MODELS if each.table is LOSS_SURFACES)
-    with pytest.raises(ValueError, match="which column, row"):
-        replace(surface, marks={})

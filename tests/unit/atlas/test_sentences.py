@@ -1,11 +1,7 @@
 """What is said of a head, and the thresholds for it."""
 
-import pytest
-from atlas_run import METRICS, tables
-
 from darksecrets.atlas.measures import SHOWN
-from darksecrets.atlas.sentences import describe, said
-from darksecrets.run.series import MEAN, Model, of_measure
+from darksecrets.atlas.sentences import said
 
 
 def shown(table):
@@ -60,25 +56,3 @@ def test_an_effect_is_said_with_its_interval_if_significant():
     assert effect(-2.0, 0.05) == ["no significant effect on f1 when disabled"]
     assert effect(-2.0, 0.01, float("nan"), float("nan")) == ["disabling it costs 2.0 points of f1"]
     assert effect(float("nan"), 0.01) == [], "not measured"
-
-
-def test_every_relation_that_is_significant_is_said():
-    columns = {"verb to subject": 0.01, "noun to pronoun": 0.2, "pronoun to noun": 0.001}
-    found = said(
-        shown("token_pairs"), {kind: {"weight": 0.1, "q_value": q} for kind, q in columns.items()}
-    )
-    assert found == [
-        "attends from verb to subject beyond all controls",
-        "attends from pronoun to noun beyond all controls",
-    ]
-
-
-@pytest.mark.parametrize("model", [Model("pretrained", None), Model("finetuned", MEAN)])
-def test_every_head_has_a_sentence(model):
-    made = tables()
-    series = [one for each in SHOWN for one in of_measure(each, made, METRICS, (3, 4))]
-    texts = describe(series, "one", model)
-    assert len(texts) == 12
-    assert all(text[0].isupper() and text.endswith(".") for text in texts)
-    assert ("disabl" in " ".join(texts)) == (model.state == "finetuned")
-    assert not any(describe(series, "another", Model("finetuned", 1)))

@@ -100,16 +100,6 @@ def test_gathered_chunks_of_several_models_are_the_stores_of_one_job(
         assert found == (inputs / "whole" / name).read_bytes()
 
 
-def test_chunks_have_equal_shares_of_the_tokens():
-    """By hand: batches of 20, 20, 8, 8, 8 and 8 tokens, 72 in all."""
-    lengths = [10] * 4 + [4] * 8
-    batches = extraction.batches_of(12, 2)
-    assert batches_of_chunk(batches, lengths, 1, 2) == batches[:2]
-    assert batches_of_chunk(batches, lengths, 2, 2) == batches[2:]
-    cut = [batches_of_chunk(batches, lengths, n, 3) for n in (1, 2, 3)]
-    assert cut == [batches[:1], batches[1:3], batches[3:]]
-
-
 @pytest.mark.parametrize("examples", [0, 1, 15, 16, 1000])
 @pytest.mark.parametrize("chunks", [1, 2, 7, 100])
 def test_every_batch_is_in_one_chunk_of_about_equal_cost(examples, chunks):

@@ -10,7 +10,6 @@ import pytest
 import torch
 from datasets import Dataset, DatasetDict
 from glue import TASKS
-from safetensors.torch import load_file, save_file
 from tiny_models import save_classifier
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, FNetConfig, FNetModel
 
@@ -128,37 +127,9 @@ def test_the_longest_examples_come_first_then_the_smallest_idx(inputs, tmp_path)
     assert store.lengths.tolist() == [14, 6, 6, 3]
 
 
-def test_layout_points_at_the_text(bert, inputs, tmp_path):
-    store = run(bert, inputs, tmp_path / "store")
-    example = int(np.flatnonzero(store.idx == 10)[0])
-    assert " ".join(store.tokens(example)) == "[CLS] the dog ##s bark [SEP] dog ##s bark [SEP]"
-    assert store.segments(example).tolist() == [0] * 6 + [1] * 4
-    assert np.flatnonzero(store.special(example)).tolist() == [0, 5, 9]
-    texts = ("the dogs bark", "dogs bark")
-    found = [
-        texts[segment][start:end]
-        for segment, (start, end) in zip(
-            store.segments(example), store.offsets(example), strict=True
-        )
-    ]
-    assert found == ["", "the", "dog", "s", "bark", "", "dog", "s", "bark", ""]
-
-
 def test_a_sample_of_other_data(inputs):
     with pytest.raises(InputError, match=r"lacks 1 of 2 sampled examples, such as idx 99"):
         extraction.read_sample(inputs / "data", [10, 99])
-
-
-def test_a_checkpoint_without_all_layers(bert, inputs, tmp_path):
-    folder = tmp_path / "model"
-    shutil.copytree(bert, folder)
-    weights = load_file(folder / "model.safetensors")
-    kept = {name: tensor for name, tensor in weights.items() if "layer.1." not in name}
-    assert 0 < len(kept) < len(weights)
-    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"lacks 16 parameters of the encoder"):
-        run(folder, inputs, tmp_path / "store")
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_checkpoint_without_attention(bert, inputs, tmp_path):
@@ -189,14 +160,6 @@ def test_attention_to_padding(bert, inputs, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"Example idx 10: the model attends to padding"):
         run(bert, inputs, tmp_path / "store")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("examples", "batch_size", "expected"),
-    [(5, 2, [[0, 1], [2, 3], [4]]), (2, 2, [[0, 1]]), (1, 4, [[0]])],
-)
-def test_batches(examples, batch_size, expected):
-    assert [list(batch) for batch in extraction.batches_of(examples, batch_size)] == expected
 
 
 def test_overlapped_copies_give_the_same_store(bert, inputs, tmp_path, monkeypatch):

@@ -109,11 +109,6 @@ def test_heads_count_from_1(store, layer, head, words):
         store.head(layer, head)
 
 
-def test_the_array_is_plain_numpy(store, maps):
-    whole = np.load(store.folder / "maps.npy", mmap_mode="r")
-    np.testing.assert_array_equal(whole, np.concatenate([one.ravel() for one in maps]))
-
-
 def test_a_failed_writer_keeps_the_store_that_was_there(store, maps):
     with pytest.raises(RuntimeError):
         write(store.folder, maps[:1], RuntimeError())
@@ -177,16 +172,6 @@ def test_the_worst_rounding_is_within_the_tolerance(tmp_path):
     row[-1] -= row.sum() - 1
     with write_store(tmp_path / "store", examples_of([length]), 1, 1) as writer:
         writer.append(np.broadcast_to(row, (1, 1, length, length)))
-
-
-def test_a_damaged_store(store):
-    maps = store.folder / "maps.npy"
-    maps.write_bytes(maps.read_bytes()[:-2])
-    with pytest.raises(InputError, match="is damaged"):
-        AttentionStore.open(store.folder)
-    maps.unlink()
-    with pytest.raises(InputError, match=r"no attention store: maps\.npy is missing"):
-        AttentionStore.open(store.folder)
 
 
 def test_too_little_space(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from encoders import FAMILIES, HEADS, LAYERS, PAIRS, WINDOW
+from encoders import FAMILIES, HEADS, LAYERS, PAIRS
 from scipy.linalg import null_space
 
 from darksecrets.attention.extraction import extract
@@ -87,18 +87,6 @@ def test_norms_and_effective_attention_are_those_of_an_example_alone(folder, map
                 own = found[layer, heads_of(maps, measure)][head]
                 np.testing.assert_allclose(own, shares, rtol=2e-3, atol=2e-5)
     assert changed > 100, "texts are longer than heads are wide"
-
-
-def test_rows_of_all_measures_add_up_to_1_in_reach_of_the_query(maps):
-    lengths = []
-    for examples, found in maps.batches():
-        lengths += [found.shape[-1]] * len(examples)
-        np.testing.assert_allclose(found.sum(axis=-1, dtype=np.float64), 1, rtol=2.0**-9)
-        if (reach := maps.reach(found.shape[-1])) is not None:
-            assert not np.moveaxis(found, 2, -1)[:, ~reach].any()
-    assert lengths == maps.lengths.tolist()
-    if any(maps.windows):
-        assert max(lengths) > WINDOW + 1
 
 
 def test_batches_change_nothing(folder, maps, monkeypatch):

@@ -48,17 +48,6 @@ def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
         assert sizes[smaller].parameters < sizes["none"].parameters
 
 
-def test_details_say_what_was_done(tmp_path):
-    model, _ = classifier(tmp_path)
-    details = {each.method: each.detail for each in all_variants(model)}
-    assert details["heads removed"] == "4 of 8 heads"
-    assert details["heads and MLPs removed"] == "4 of 8 heads, 1 of 2 MLPs"
-    assert details["layers dropped"] == "1 of 2 layers"
-    assert details["embeddings factorised"] == "rank 8 of 32"
-    maps = 2 * (4 * 32 * 32 + 2 * 32 * 64) + 32 * 32
-    assert details["weights set to 0"] == f"{maps // 2:,} of {maps:,} weights"
-
-
 def test_decisions_are_those_of_the_models_one_by_one(tmp_path):
     model, _ = classifier(tmp_path)
     split = examples()

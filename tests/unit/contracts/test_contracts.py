@@ -38,11 +38,6 @@ def test_every_named_target_is_a_rule(rules, root):
     assert {*SAID["targets"], *SAID["other_targets"]} <= known
 
 
-def test_tables_are_named_once():
-    tables = [table for section in contracts.SECTIONS.values() for table in section]
-    assert len(contracts.TABLES) == len(tables)
-
-
 def test_what_is_estimated_for_every_head_has_a_control_or_an_interval():
     """Else one cannot tell what a head does from what chance gives."""
     without = {

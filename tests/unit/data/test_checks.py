@@ -200,11 +200,6 @@ def test_sample_reaches_every_example(saved):
     assert seen == set(range(10, 310, 3))
 
 
-def test_empty_sample_is_refused(saved):
-    with pytest.raises(InputError, match="sample of 0 examples"):
-        sample(saved, 0, seed=7)
-
-
 def test_real_data(test_data):
     for name, labels, duplicates in (
         ("MRPC", [127, 281], 0),

@@ -34,11 +34,6 @@ def test_offsets_point_to_the_characters_of_each_sentence():
     )
 
 
-def test_segments_are_berts_own_segment_ids():
-    encoded = encode(PAIR, bert_tokenizer(), 64, layout=True)
-    assert encoded["segments"] == encoded["token_type_ids"]
-
-
 def test_segments_without_segment_ids():
     encoded = encode(PAIR, roberta_tokenizer(), 64, layout=True)
     assert "token_type_ids" not in encoded

@@ -78,14 +78,6 @@ def test_broken_download_is_resumed(hub, client):
     assert ranges == ["", f"bytes={piece}-"]
 
 
-def test_download_that_breaks_early_begins_again(hub, client, glue_repository):
-    path = "mrpc/train-00000-of-00001.parquet"
-    hub.breaks[path] = 1000
-    folder = Path(client.run(mrpc("download")).strip())
-    assert (folder / path).read_bytes() == glue_repository.files[path]
-    assert hub.downloads() == [path, path]
-
-
 def test_other_bytes_than_the_hub_has_are_refused_and_downloaded_again(
     hub, client, bert_repository
 ):
@@ -136,11 +128,6 @@ def test_unknown_revision(hub, client, function):
     assert error.startswith(f"InputError: The dataset {GLUE} has no revision {'f' * 40}")
 
 
-def test_invalid_repository_name(hub, client):
-    error = client.run(call("check", "a/b/c", "main", ("*",), "model"))
-    assert error.startswith("InputError: 'a/b/c' is not the name of a model on the Hub")
-
-
 @pytest.fixture
 def gone(client: Client, glue_repository: Repository) -> Client:
     """A client without a Hub: nothing listens at its endpoint, and its cache is empty."""
@@ -164,38 +151,9 @@ def test_no_hub_and_no_cache(gone, function, offline):
         assert advice in error
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_hub_that_refuses_is_busy(hub, client, status):
-    hub.refusals = [status] * 100
-    error = client.run(mrpc("check"))
-    assert f"the Hub is busy at {hub.endpoint}" in error
-    assert str(status) in error
-    assert "the same command again in some minutes" in error
-
-
 @pytest.mark.parametrize("function", ["check", "download"])
 @pytest.mark.parametrize("offline", ["0", "1"])
 def test_no_hub_and_a_warm_cache(client, gone, function, offline):
     folder = client.run(mrpc("download")).strip()
     answer = gone.run(mrpc(function), HF_HUB_OFFLINE=offline).strip()
     assert answer == (folder if function == "download" else "None")
-
-
-@pytest.mark.parametrize("function", ["check", "download"])
-def test_no_hub_and_half_a_cache(client, gone, function):
-    client.run(mrpc("download"))
-    error = gone.run(mrpc(function, GLUE_COMMIT, "mrpc/validation-*"))
-    assert error.startswith("InputError: Some files of the dataset nyu-mll/glue")
-
-
-@pytest.mark.parametrize("function", ["check", "download"])
-@pytest.mark.parametrize("offline", ["0", "1"])
-def test_no_hub_and_a_cache_of_another_program(client, gone, function, offline):
-    # A single downloaded file: the cache does not know the repository's other files.
-    client.run(f"""
-from huggingface_hub import hf_hub_download
-hf_hub_download({GLUE!r}, "README.md", repo_type="dataset", revision={GLUE_COMMIT!r})
-""")
-    error = gone.run(mrpc(function), HF_HUB_OFFLINE=offline)
-    assert error.startswith("InputError: Some files of the dataset nyu-mll/glue")
-    assert "HF_HOME" in error

@@ -125,23 +125,9 @@ def test_pipelines_that_cannot_be_used(tmp_path, parts, message):
         annotation.load_pipeline(folder)
 
 
-def test_the_files_of_a_pipeline_are_all_but_caches(tmp_path):
-    for name in ("meta.json", "parser/model", "tagger/cfg", "__pycache__/a.pyc", ".git/HEAD"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    found = [str(path.relative_to(tmp_path)) for path in annotation.files_of(tmp_path)]
-    assert found == ["meta.json", "parser/model", "tagger/cfg"]
-
-
 def test_a_pipeline_of_the_right_kind_is_loaded(tmp_path):
     folder = save_pipeline(tmp_path / "pipeline", ("NN", "VBZ"), ("nsubj", "dobj", "nmod:poss"))
     assert annotation.load_pipeline(folder).pipe_names == ["tagger", "parser"]
-
-
-def test_a_pipeline_that_is_not_there(tmp_path):
-    for name in ("no_such_pipeline", str(tmp_path)):
-        with pytest.raises(InputError, match=r"annotation.pipeline: found .* cannot load .*spacy"):
-            annotation.load_pipeline(name)
 
 
 def test_only_data_without_gold_annotation_need_a_pipeline(tmp_path):

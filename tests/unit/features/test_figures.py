@@ -1,36 +1,29 @@
 """Figures of features against the tables they are drawn from, read back from the drawn objects."""
 
 from itertools import product
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, LABEL, axes_named, cells_of, draw_with, labels, line_named, mesh_of
+from drawn import ALL, axes_named, cells_of, draw_with, line_named, mesh_of
 
 from darksecrets.features import (
     figure6,
     figure7,
     head_statistics,
-    redundancy,
     stripes,
     stripes_index,
-    token_pairs,
 )
-from darksecrets.features.diagonal import diagonal_correlations
-from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.plotting import kit
+from darksecrets.features.labels import FEATURES
 from darksecrets.run.columns import STATES_OF_FIGURES
 from darksecrets.run.errors import InputError
 
-FEW = ["MRPC", "RTE", "QQP"]
 MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-name", "emotion"]
 SIDES = (
     "after fine-tuning, relative to random tokens",
     "change by fine-tuning, over random tokens",
 )
 """Of the index of stripes."""
-PAIR_VALUES = ["weight", "control", "diagonal", "q_value", "examples"]
 STATES = (("pretrained", None), ("finetuned", 1), ("finetuned", 2), ("random", 1))
 
 
@@ -112,34 +105,6 @@ def test_stripes_show_both_states_their_difference_and_the_control(monkeypatch, 
         np.testing.assert_allclose(cells_of(figure, f"{task} over control"), after - control)
 
 
-def test_stripes_of_all_features_have_the_same_scales_which_cover_them(monkeypatch, striped):
-    some = striped[striped["feature"].isin(["noun", "[SEP]"])].copy()
-    some.loc[some["feature"] == "[SEP]", "weight"] *= 3
-    some.loc[some["task"] == "emotion", "weight"] = 99  # a task that is not drawn
-    monkeypatch.setattr(stripes, "FEATURES", ("noun", "[SEP]"))
-    figures = draw_with(stripes.draw, FEW, table=some)
-    assert set(figures) == {"stripes_noun", "stripes_sep"}
-    for row in ("random", "pretrained", "finetuned", "difference", "over control"):
-        ends, values = set(), []
-        for figure in figures.values():
-            for task in FEW:
-                ends.add(clim(figure, f"{task} {row}"))
-                values.append(np.abs(cells_of(figure, f"{task} {row}")).max())
-        ((low, high),) = ends
-        assert low == (0 if row in ("random", "pretrained", "finetuned") else -high)
-        assert max(values) <= high + 1e-12
-        if row in ("difference", "over control"):
-            assert max(values) == pytest.approx(high)
-
-
-def test_a_task_without_the_feature_says_so(monkeypatch, striped):
-    some = striped[(striped["feature"] != "pronoun") | (striped["task"] != "RTE")]
-    figure = drawn_stripes(monkeypatch, some, "pronoun", FEW)
-    for task in FEW:
-        texts = labels(axes_named(figure, f"{task} finetuned").texts)
-        assert texts == (["none"] if task == "RTE" else [])
-
-
 def index_tables(tasks, seed=2):
     """Levels and changes of the encoder, of layer 1 and of states and measures not drawn."""
     random = np.random.default_rng(seed)
@@ -189,15 +154,6 @@ def test_the_index_has_a_cell_for_every_feature_and_task(tasks):
         assert low == -high, "as random tokens is white"
 
 
-def test_the_index_of_a_run_without_changes_and_its_smallest_scale():
-    levels, changes = index_tables(FEW)
-    none = draw_with(stripes_index.draw, FEW, table=levels, changes=changes.iloc[:0])
-    assert np.isnan(cells_of(none, f"{SIDES[1]} 0")).all()
-    still = changes.assign(over_control=0.0, over_control_low=-0.03, over_control_high=0.03)
-    figure = draw_with(stripes_index.draw, FEW, table=levels, changes=still)
-    assert clim(figure, f"{SIDES[1]} 0") == pytest.approx((-3, 3))
-
-
 def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
     data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
@@ -218,42 +174,6 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
     assert set(figure7.FEATURES) == set(FEATURES)
 
 
-def test_token_pairs_show_every_head_against_its_control_and_mark_those_that_exceed_all():
-    data = table("relation", RELATIONS, PAIR_VALUES)
-    data.loc[data["head"] == 2, "q_value"] = 0.01
-    correlations = diagonal_correlations(data, 99, 0)
-    figure = draw_with(token_pairs.draw, FEW, table=data, correlations=correlations)
-    for relation in RELATIONS:
-        axes = axes_named(figure, f"QQP {relation}")
-        rows = select(data, state="finetuned", task="QQP", relation=relation)
-        places = {}
-        for (layer, head), of_head in rows.groupby(["layer", "head"]):
-            assert len(of_head) == 2, "means over seeds"
-            values = (of_head[name].mean() for name in ("control", "weight", "diagonal"))
-            places[layer, head] = tuple(np.round(list(values), 12))
-        (dots,) = axes.collections
-        drawn = np.column_stack([dots.get_offsets(), dots.get_array()])
-        assert sorted(map(tuple, np.round(drawn, 12))) == sorted(places.values())
-        passes = rows.groupby(["layer", "head"])["q_value"].max() < 0.05
-        marked = [places[key] for key in passes.index[passes]]
-        assert len(marked) >= 4
-        ringed = [tuple(np.round(ring.get_xydata()[0], 12)) for ring in axes.lines[1:]]
-        assert sorted(ringed) == sorted(place[:2] for place in marked)
-
-
-def test_heads_that_reach_no_related_tokens_are_left_out():
-    data = table("relation", RELATIONS, PAIR_VALUES)
-    data.loc[data["layer"] == 3, ["weight", "control", "examples"]] = 0
-    data = data[(data["task"] != "RTE") | (data["relation"] != RELATIONS[0])]
-    correlations = diagonal_correlations(data, 99, 0)
-    figure = draw_with(token_pairs.draw, FEW, table=data, correlations=correlations)
-    dots = axes_named(figure, f"QQP {RELATIONS[0]}").collections[0]
-    assert len(dots.get_offsets()) == 3 * 3
-    empty = axes_named(figure, f"RTE {RELATIONS[0]}")
-    assert labels(empty.texts) == ["none"]
-    assert not empty.collections
-
-
 def test_head_statistics_are_means_over_the_heads_of_a_layer():
     statistics, tasks = head_statistics.STATISTICS, ["RTE", "SST-2"]
     data = table("statistic", [*statistics, "entropy"], ["value", "uniform"], tasks=tasks)
@@ -268,15 +188,3 @@ def test_head_statistics_are_means_over_the_heads_of_a_layer():
             np.testing.assert_allclose(line_named(axes, label).get_ydata(), means)
     with pytest.raises(InputError, match=r"no rows with task QQP, statistic \[CLS\]"):
         draw_with(head_statistics.draw, ["RTE", "QQP"], table=data)
-
-
-@pytest.mark.parametrize(
-    "module",
-    [figure6, figure7, stripes, stripes_index, token_pairs, head_statistics, redundancy],
-    ids=lambda module: module.__name__.rpartition(".")[2],
-)
-def test_a_table_without_its_columns_is_named(module: ModuleType, tmp_path):
-    path = tmp_path / "some.csv"
-    path.write_text("head\n1\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"some\.csv: found the columns head; expected task,"):
-        module.draw(kit.Sources(lambda _: [path], {"RTE": ["accuracy"]}, LABEL))

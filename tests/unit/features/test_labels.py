@@ -1,6 +1,5 @@
 """Dependency labels of both sets, and the paper's negation words."""
 
-import numpy as np
 import pytest
 
 from darksecrets.features import labels
@@ -75,11 +74,6 @@ def test_other_labels_are_neither_subject_nor_object(label):
 )
 def test_negation_is_whole_words_and_contractions(words, expected):
     assert labels.negation_words(words) == [bool(flag) for flag in expected]
-
-
-def test_no_words():
-    assert labels.word_features([]).shape == (0, 7)
-    assert labels.word_features([]).dtype == np.bool_
 
 
 def test_labels_that_are_known():

@@ -25,8 +25,3 @@ def test_only_one_head_in_all_is_too_few(tmp_path, layers, heads, alone):
             preflight.check_heads(config)
     else:
         preflight.check_heads(config)
-
-
-def test_a_model_that_is_not_there_yet_is_not_known(tmp_path):
-    config = {"model": {"source": "folder", "folder": str(tmp_path)}}
-    assert not preflight.has_one_head(config, tmp_path)

@@ -1,18 +1,16 @@
 """How near heads are, over all models: on planted and on shuffled heads; positions; the figure."""
 
 import math
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from drawn import axes_named, draw_with
 
-from darksecrets.features import redundancy, tables
 from darksecrets.features import redundancy_summary as module
+from darksecrets.features import tables
 from darksecrets.features.head_distances import Distances
-from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 
 Floats = npt.NDArray[np.float64]
@@ -192,60 +190,3 @@ def test_a_fine_tuned_model_is_turned_like_the_pre_trained_one():
         for state in ("pretrained", "finetuned")
     )
     assert np.abs(before - after).max() < 0.01 < np.abs(before).max()
-
-
-def test_copies_are_drawn_in_one_place():
-    table = placed((of_positions(np.zeros((COUNT, 2))), MODELS[0]))
-    assert (table[["x", "y", "stress"]] == 0).all(axis=None)
-
-
-def types_of(positions: pd.DataFrame) -> pd.DataFrame:
-    """A main type for every head but the first of each layer."""
-    names = [None, "next", "previous", "[SEP]", "broad for its length"]
-    heads = positions[["task", "state", "seed", "layer", "head"]]
-    mains = heads.assign(type=[names[head - 1] for head in heads["head"]], main=True)
-    return pd.concat([mains.dropna(subset="type"), heads.assign(type="broad", main=False)])
-
-
-def figure_tables(
-    tasks: list[str], seeds: int = 1
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in range(1, seeds + 1))]
-    parts = [
-        both(of_positions(plane(0.02, seed=number)), task, model)
-        for task in tasks
-        for number, model in enumerate(models)
-    ]
-    examples, distances = (pd.concat(side) for side in zip(*parts, strict=True))
-    positions = module.positions(distances)
-    return module.summarize(examples, distances), positions, types_of(positions)
-
-
-def test_the_figure_shows_the_tables():
-    table, positions, types = figure_tables(["RTE", "QQP"], seeds=2)
-    given = {"table": table, "positions": positions, "types": types}
-    figure = draw_with(redundancy.draw, ["RTE", "QQP"], **given)
-    for task, (state, seed) in product(["RTE", "QQP"], (("pretrained", None), ("finetuned", 1))):
-        rows = positions[(positions["task"] == task) & (positions["state"] == state)]
-        rows = rows[rows["seed"] == seed] if seed else rows
-        drawn = [
-            (*place, layer)
-            for dots in axes_named(figure, f"{task} {state}").collections
-            for place, layer in zip(dots.get_offsets(), dots.get_array(), strict=True)
-        ]
-        places = rows[["x", "y", "layer"]].itertuples(index=False, name=None)
-        assert sorted(drawn) == sorted(places)
-        drawn = [
-            (line.get_label(), tables.PAIRS[round(y)], x)
-            for line in axes_named(figure, f"{task} distances").lines
-            for x, y in line.get_xydata().tolist()
-        ]
-        own = table.loc[table["task"] == task, ["state", "pairs", "distance"]]
-        assert sorted(drawn) == sorted(own.itertuples(index=False, name=None))
-
-
-def test_a_missing_task_is_named():
-    names = ("table", "positions", "types")
-    given = dict(zip(names, figure_tables(["RTE"]), strict=True))
-    with pytest.raises(InputError, match="no rows with task QQP"):
-        draw_with(redundancy.draw, ["RTE", "QQP"], **given)

@@ -91,12 +91,6 @@ def test_awkward_text(tokenizer, max_length):
     assert tokenizer.unk_token in pieces or max_length != 128
 
 
-def test_a_clitic_has_its_own_pieces(tokenizer):
-    pieces, *arrays = layout(tokenizer, "She won't go.", "x")
-    n_t = tokens_of_span(*arrays, 0, 6, 9)
-    assert "".join(pieces[i].removeprefix("##") for i in n_t).endswith("'t")
-
-
 def word(start, text, tag="XX", dep="dep", head=0, antecedent=None):
     return {"text": text, "start": start, "end": start + len(text), "tag": tag, "dep": dep} | {
         "head": head,

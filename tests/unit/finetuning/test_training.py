@@ -348,8 +348,3 @@ def test_outputs_that_are_not_finite_are_not_scored(inputs, tmp_path, monkeypatc
     with pytest.raises(InputError, match=r"diverged at step \d+ .* outputs are not finite"):
         finetune(inputs, tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-def test_unknown_state(inputs, tmp_path):
-    with pytest.raises(InputError, match="'pretrained', expected one of finetuned, finetuned-"):
-        finetune(inputs, tmp_path, state="pretrained")

@@ -155,21 +155,6 @@ def test_outputs_are_those_of_transformers(family, folder, dataset):
     assert found.std(dim=0).min() > 1e-3, "the test would see a difference"
 
 
-def test_segments_change_the_outputs_of_the_families_that_know_them_and_others_get_none(
-    family, folder
-):
-    given = inputs_of(family, folder, *(texts[0] for texts in PAIRS.values()))
-    segments = given.pop("token_type_ids", None)
-    model = loading.load_encoder(folder)
-    if segments is None:
-        encoded = encode(PAIRS, loading.load_tokenizer(folder), 128)
-        assert set(encoded) == {"input_ids", "attention_mask"}
-        return
-    with torch.inference_mode():
-        one, other = model(**given)[0], model(**given, token_type_ids=segments)[0]
-    assert (one - other).abs().max() > 1e-2
-
-
 # --- Disabling --------------------------------------------------------------------------------
 
 
@@ -262,22 +247,6 @@ def test_texts_longer_than_the_positions_are_refused(family, folder):
         ) as caught:
             checkpoints.check_attention(folder, longest + 1)
         assert isinstance(caught.value.__cause__, IndexError | RuntimeError)
-
-
-@pytest.mark.parametrize("words", ["out of memory", "DefaultCPUAllocator: can't allocate memory"])
-def test_an_error_that_has_nothing_to_do_with_positions_is_no_limit(tmp_path, monkeypatch, words):
-    folder = FAMILIES["BERT"].save(tmp_path / "model")
-    own = checkpoints._trial_maps
-
-    def short_of_memory(model, length):
-        if length > 100:
-            raise RuntimeError(words)
-        return own(model, length)
-
-    monkeypatch.setattr(checkpoints, "_trial_maps", short_of_memory)
-    with pytest.raises(InputError, match=r"text of 128 tokens failed.*memory") as caught:
-        checkpoints.check_attention(folder, 128)
-    assert str(caught.value.__cause__) == words
 
 
 def test_a_tokenizer_that_does_not_frame_a_text_is_refused(tmp_path):

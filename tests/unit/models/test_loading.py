@@ -127,12 +127,6 @@ def test_trained_classifier_is_kept_for_its_task_only(tmp_path):
         loading.load_classifier(tmp_path / "tuned", MNLI, seed=1)
 
 
-def test_half_precision_checkpoint_is_loaded_as_float32(tmp_path):
-    bert(tmp_path).half().save_pretrained(tmp_path)
-    model, _ = loading.load_classifier(tmp_path, MRPC, seed=1)
-    assert {p.dtype for p in model.parameters()} == {torch.float32}
-
-
 def rename(folder: Path, change: Callable[[str], str | None]) -> None:
     """Save the weights of a checkpoint under other names, or not at all (None)."""
     file = folder / "model.safetensors"
@@ -144,13 +138,6 @@ def test_encoder_part_missing_from_the_checkpoint_is_refused(tmp_path):
     bert(tmp_path)
     rename(tmp_path, lambda n: None if n == "encoder.layer.1.output.dense.weight" else n)
     with pytest.raises(InputError, match=r"lacks 1 parameters .*layer\.1\.output\.dense\.weight"):
-        loading.load_classifier(tmp_path, MRPC, seed=1)
-
-
-def test_encoder_under_other_names_is_refused(tmp_path):
-    bert(tmp_path)
-    rename(tmp_path, lambda n: f"other.{n}")
-    with pytest.raises(InputError, match="would stay random"):
         loading.load_classifier(tmp_path, MRPC, seed=1)
 
 
@@ -330,12 +317,6 @@ def test_tokenizers_that_cannot_be_used(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(InputError, match="cannot be loaded"):
         loading.load_tokenizer(tmp_path)
-
-
-def test_the_shipped_checkpoint_can_be_used():
-    checkpoints.check_files(checkpoints.BUILTIN)
-    checkpoints.check_attention(checkpoints.BUILTIN)
-    loading.load_tokenizer(checkpoints.BUILTIN)
 
 
 # --- From a normal distribution ---------------------------------------------------------------

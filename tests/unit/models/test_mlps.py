@@ -175,9 +175,3 @@ def test_a_model_whose_mlps_are_not_found_is_refused_with_one_message():
         mlps_of(model)
     with pytest.raises(InputError, match=message), intervene(model, Gate([1] * 3)):
         pass
-
-
-def test_a_model_out_of_reach_is_refused_with_the_message_of_heads():
-    config = AutoConfig.for_model("mpnet", **SIZES, intermediate_size=64)
-    with pytest.raises(InputError, match="attention cannot be reached"):
-        mlps_of(AutoModel.from_config(config))

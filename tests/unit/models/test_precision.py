@@ -22,11 +22,6 @@ EVERY_KIND = pytest.mark.parametrize("kind", list(cpus.FLAGS))
 DTYPES = (torch.float32, torch.bfloat16, torch.float64)
 
 
-def test_float32_is_kept_without_asking_the_hardware(monkeypatch):
-    monkeypatch.setattr(precision, "fast_bfloat16", None)
-    assert resolve("float32") == "float32"
-
-
 def test_unknown_precision_is_refused():
     with pytest.raises(InputError, match=r"float16.*auto, float32, bfloat16"):
         resolve("float16")

@@ -133,13 +133,6 @@ def test_factorised_embeddings_have_the_error_of_the_singular_values(family, ran
     assert logits(model, batch_for()).isfinite().all()
 
 
-def test_embeddings_of_full_rank_change_nothing(tmp_path):
-    model = classifier("bert", tmp_path)
-    expected = logits(model, batch_for())
-    shrinking.factorise_embeddings(model, min(model.get_input_embeddings().weight.shape))
-    assert torch.allclose(logits(model, batch_for()), expected, atol=1e-3)
-
-
 @pytest.mark.parametrize("inputs", [2, 70, 1040, 1041, 3000])
 @pytest.mark.parametrize("exact", ["here", "nowhere"])
 def test_products_of_whole_numbers_do_not_overflow(inputs, exact, monkeypatch):

@@ -5,7 +5,7 @@ import json
 import pytest
 from transformers import AutoModel, BartConfig, BertConfig, DistilBertConfig, GPT2Config, T5Config
 
-from darksecrets.models.size import BERT_BASE, Size, read_size
+from darksecrets.models.size import BERT_BASE, read_size
 from darksecrets.run.errors import InputError
 
 NAMES = ("bert", "distil", "gpt2")
@@ -24,22 +24,6 @@ def test_weights_of_bert_base_are_those_of_transformers(bert_base):
         size for name, size in bert_base.items() if name.startswith("encoder") and "weight" in name
     )
     assert BERT_BASE.encoder == pytest.approx(matrices, rel=0.001)
-
-
-def test_size_is_read_from_a_folder_in_every_spelling(tmp_path):
-    numbers = {"num_hidden_layers": 6, "num_attention_heads": 12, "hidden_size": 384}
-    (tmp_path / "bert").mkdir()
-    (tmp_path / "bert" / "config.json").write_text(
-        json.dumps({**numbers, "intermediate_size": 1536, "vocab_size": 30522})
-    )
-    distil = {"n_layers": 6, "n_heads": 12, "dim": 384, "hidden_dim": 1536, "vocab_size": 30522}
-    (tmp_path / "distil").mkdir()
-    (tmp_path / "distil" / "config.json").write_text(json.dumps(distil))
-    gpt2 = {"n_layer": 6, "n_head": 12, "n_embd": 384, "n_inner": None, "vocab_size": 30522}
-    (tmp_path / "gpt2").mkdir()
-    (tmp_path / "gpt2" / "config.json").write_text(json.dumps(gpt2))
-    wide = Size(6, 12, 384, 1536, 30522)
-    assert [read_size(tmp_path / name / "config.json") for name in NAMES] == [wide] * 3
 
 
 @pytest.mark.parametrize("config", [BertConfig, DistilBertConfig, GPT2Config, T5Config, BartConfig])

@@ -16,7 +16,6 @@ from darksecrets.models.reading import Reading
 from darksecrets.norms.measuring import Measured, measure
 from darksecrets.norms.statistics import tables
 from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
-from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 
 IDX = [3, 1, 0, 2]
@@ -152,12 +151,6 @@ def test_an_encoder_with_random_weights_is_that_of_the_draw(folder, found):
     np.testing.assert_array_equal(drawn[0].weight, drawn[1].weight)
     assert not np.allclose(drawn[0].norm, drawn[2].norm, equal_nan=True)
     assert np.nanstd(drawn[0].weight - drawn[0].uniform) < np.nanstd(found.weight - found.uniform)
-
-
-def test_an_encoder_that_hides_its_values_is_refused(tmp_path):
-    folder = FAMILIES["DeBERTa-v3"].save(tmp_path / "model")
-    with pytest.raises(InputError, match="only its maps can be observed"):
-        measure(Reading(folder, **SIZES), EXAMPLES, 1)
 
 
 def test_one_example_one_layer_and_one_head_are_enough(tmp_path):

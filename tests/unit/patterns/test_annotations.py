@@ -132,10 +132,6 @@ def test_one_class_and_classes_with_too_few_examples_are_refused(tmp_path):
         annotations.check([str(few)], 5)
 
 
-def test_the_shipped_set_can_be_trained_on():
-    annotations.check([], 5)
-
-
 def test_the_shipped_maps_are_enough_for_as_many_folds_as_is_said() -> None:
     annotations.check([str(annotations.SHIPPED)], annotations.SHIPPED_FOLDS)  # reads the set
     with pytest.raises(InputError, match=f"for {annotations.SHIPPED_FOLDS + 1} folds"):

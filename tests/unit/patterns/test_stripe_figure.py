@@ -56,16 +56,6 @@ def test_bars_are_the_shares_of_the_whole_encoder() -> None:
         assert not bars
 
 
-def test_a_model_without_such_maps_says_so() -> None:
-    table = made(["RTE"])
-    none = (table["state"] == "random") & (table["pattern"] == "vertical")
-    table.loc[none, "maps"] = 0
-    table.loc[none, ["share", "ci_low", "ci_high", "control"]] = np.nan
-    axes = axes_named(draw_with(draw, ["RTE"], table=table), "vertical")
-    assert [text.get_text() for text in axes.texts].count("no maps") == 1
-    assert {place for place, _ in bars_of(axes)} == {1, 2}
-
-
 def test_a_table_with_holes_is_refused(tmp_path: Path) -> None:
     table = made(["RTE"])
     with pytest.raises(InputError, match="no rows with task MRPC, state random"):

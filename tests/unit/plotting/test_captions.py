@@ -135,17 +135,6 @@ def test_the_plain_text_of_a_caption_has_the_words_that_docutils_reads(
         assert len(text.splitlines()) > 1, "what, then how"
 
 
-def test_every_caption_of_a_result_names_its_section_and_its_run(root: Path) -> None:
-    config = resolved(CONFIGS["demo"])
-    for path in captions(root):
-        if path.stem != "workflow":
-            text = render(path, config, paper=False)
-            # Claims are about all sections.
-            assert path.stem == "claims" or re.search(r"\(section \d", text), path
-            assert "run x · data · model" in text, path
-            assert "tables/t" in text, path
-
-
 @pytest.mark.parametrize(
     ("name", "gold", "parsed"),
     [

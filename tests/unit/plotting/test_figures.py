@@ -14,8 +14,6 @@ from PIL import Image
 from darksecrets.finetuning import figure5
 from darksecrets.plotting import style
 from darksecrets.plotting.drawing import Given
-from darksecrets.plotting.style import label_run, new_figure, save
-from darksecrets.run.errors import InputError
 
 
 def similarities(
@@ -63,11 +61,6 @@ def test_mean_spread_and_floors_of_every_layer_are_beside_each_panel(
     (legend,) = figure.legends
     named = ["before and after, mean ± sd of a layer", "different heads", "two seeds"]
     assert labels(legend.get_texts()) == named[: 1 + len(seeds)]
-
-
-def test_a_task_without_rows_is_named() -> None:
-    with pytest.raises(InputError, match=r"cosine\.csv has no rows with task RTE"):
-        draw5(similarities(["MRPC"], 3, 2), ["MRPC", "RTE"])
 
 
 PROGRAM = """
@@ -131,27 +124,3 @@ def test_files_are_whole_and_name_the_script_and_the_run(tmp_path: Path) -> None
         assert "scripts/figure5.py" in image.info["Creator"]
         assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
         assert image.width == round(style.COLUMN * 300)
-
-
-def test_an_unknown_format_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    figure = draw5(similarities(["RTE"], 2, 2), ["RTE"])
-    with pytest.raises(InputError, match=r"\.jpg"):
-        style.save(figure, [tmp_path / "f.jpg"], script="s", title="d")
-    assert not list(Path(tmp_path).iterdir())
-
-
-def test_positions_have_few_digits(tmp_path):
-    """The last ones of the layout's solver differ from process to process."""
-    figure = new_figure(width=3, height=2)
-    for axes in figure.subplots(2, 3).flat:
-        axes.set_title("panel")
-    figure.suptitle("all")
-    label_run(figure, "run")
-    save(figure, [tmp_path / "figure.svg"], script="test", title="positions")
-    places = [axes.get_position().bounds for axes in figure.axes]
-    places += [text.get_position() for text in figure.texts]
-    assert len(places) == 8
-    assert all(
-        each == pytest.approx(round(each, 6), abs=1e-15) for place in places for each in place
-    )
-    assert len({place[:2] for place in places}) == 8

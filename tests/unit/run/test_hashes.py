@@ -66,14 +66,3 @@ def test_another_machine_is_no_alarm_unless_no_model_has_a_part(run):
     (run / "tables" / "framenet_links.csv").write_text("other")
     with pytest.raises(InputError, match=r"tables/framenet_links\.csv"):
         hashes.compare(run, page)
-
-
-def test_a_cpu_that_may_use_less_is_another_machine(run, monkeypatch):
-    page = hashes.page(run)
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
-    assert "another machine" in hashes.compare(run, page)
-
-
-def test_a_folder_without_results_is_refused(tmp_path):
-    with pytest.raises(InputError, match="found no tables"):
-        hashes.digests(tmp_path)

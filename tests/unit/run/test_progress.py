@@ -19,13 +19,6 @@ def test_a_log_gets_a_line_every_ten_seconds_and_one_at_the_end(capsys, monkeypa
     ]
 
 
-def test_a_terminal_gets_a_bar(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with progress("maps", 3, "examples") as advance:
-        advance(3)
-    assert "maps: 100%|" in capsys.readouterr().err
-
-
 def test_the_latest_line_is_found_in_a_log(tmp_path, monkeypatch):
     log = tmp_path / "maps.log"
     assert not latest(log)

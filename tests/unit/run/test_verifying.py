@@ -82,8 +82,3 @@ def test_a_damaged_record_is_listed(run, capsys):
     (run / "tables" / ".fingerprints" / "cosine.csv.json").write_text("{")
     assert verifying.main([str(run)]) == 1
     assert "cosine.csv.json: found no readable fingerprints" in capsys.readouterr().out
-
-
-def test_a_folder_that_is_no_run_is_named(tmp_path, capsys):
-    assert verifying.main([str(tmp_path / "none")]) == 2
-    assert "none: found no fingerprints" in capsys.readouterr().err

@@ -56,14 +56,6 @@ def test_more_seeds_do_not_replace_examples():
     assert some == sorted(some, key=lambda seeds: seeds or MOST)
 
 
-def test_stricter_levels_need_more():
-    one = Distance(1.0, 1.0)
-    usual, strict = seeds_needed(one), seeds_needed(one, level=0.05 / 7)
-    assert usual is not None
-    assert strict is not None
-    assert strict > usual
-
-
 def test_no_true_difference_is_decided_by_chance_only():
     for seeds in (2, 3, 10):
         assert power(seeds, 0.0, 1.0) == pytest.approx(0.025, abs=1e-6)

@@ -377,14 +377,6 @@ def test_families_of_encoders_are_searched(family, tmp_path):
     assert len(table) == 4 * (3 * 4 + 3)
 
 
-def test_an_encoder_out_of_reach_is_refused(tmp_path):
-    folder = FAMILIES["MPNet"].save(tmp_path / "model")
-    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
-    split = examples(TASKS["RTE"], model.config.pad_token_id)
-    with pytest.raises(InputError, match="attention cannot be reached"):
-        searching.search(model, split, TASKS["RTE"], ROWS, 0.9)
-
-
 def test_a_loss_that_is_not_finite_is_named(case):
     broken = copy.deepcopy(case.model)
     with torch.no_grad():

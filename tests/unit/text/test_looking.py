@@ -19,7 +19,6 @@ from darksecrets.patterns.classifier import save, untrained
 from darksecrets.patterns.tables import PATTERN_MAPS
 from darksecrets.plotting.drawing import Given
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import RESOURCES
 from darksecrets.text import maps, measuring
 from darksecrets.text.look import statistics_figure
 from darksecrets.text.tables import EXAMPLES, SHOWN
@@ -138,11 +137,6 @@ def test_what_is_cut_off_is_said(model, caplog):
 def test_text_without_tokens_is_refused(model):
     with pytest.raises(InputError, match="example 2: the model's tokenizer finds no token"):
         darksecrets.look(["bark .", "\u200b"], model, max_length=64)
-
-
-def test_one_word_suffices():
-    seen = darksecrets.look("bark", RESOURCES / "tiny-bert")
-    assert seen.maps[0].shape == (6, 6, len(seen.tokens[0]), len(seen.tokens[0]))
 
 
 def patterns_of(probabilities) -> pd.DataFrame:

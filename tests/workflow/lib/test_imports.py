@@ -325,14 +325,6 @@ def test_edited_code_is_read_anew_and_what_it_said_is_forgotten(kept, tmp_path):
     assert len(json.loads(file.read_text())["files"]) == 1
 
 
-def test_nothing_is_kept_where_nothing_can_be_written(kept):
-    file, _ = kept
-    file.parent.write_text("a file where a folder is needed")
-    digest(files_of(script("claims")))
-    imports.keep()
-    assert not file.is_file()
-
-
 class Rewritten(ast.NodeTransformer):
     """Every docstring says something else."""
 
@@ -364,19 +356,6 @@ def test_places_of_meanings_are_those_of_the_declarations():
         if hasattr(module, name) and name != "replace"
     }
     assert declared | {"replace": None} == MEANINGS
-
-
-def test_functions_that_declare_for_other_files_have_their_place_of_the_meaning():
-    """Those that a file of tables defines for itself are found there."""
-    of_tables = list((ROOT / "darksecrets").rglob("*tables.py"))
-    defined = set()
-    for file in of_tables:
-        places = imports._places(ast.parse(file.read_text(encoding="utf-8")))
-        defined |= places.keys() - MEANINGS.keys()
-    for file in of_tables:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom):
-                assert not defined & {alias.name for alias in node.names}, file
 
 
 def test_the_atlas_reads_meanings_and_other_rules_do_not():

@@ -157,33 +157,6 @@ def test_expected_times_are_near_those_measured(root):
         assert 0.6 < _need(kind, demo, None).time(1, forked=True) / seconds < 1.7, kind
 
 
-def test_narrow_models_are_slower_in_bfloat16():
-    narrow, wide = (Size(6, 6, hidden, 4 * hidden, 1000) for hidden in (192, 768))
-    works = [resources.Work(size, 800, 250, 100, 30, _config()) for size in (narrow, wide)]
-    assert [work.pace for work in works] == [0.5, 1]
-    for kind, faster in ((resources.finetuning, 2), (resources.frozen, 1)):
-        less, more = (kind(work).operations for work in works)
-        assert more / less == pytest.approx(16 / faster)
-
-
-def test_parsing_takes_time_where_a_task_or_a_look_parses(tmp_path):
-    for split in ("train", "validation"):
-        (tmp_path / f"{split}.tsv").write_text("text\tlabel\n" + 50 * "a b\t0\n")
-    files = {split: str(tmp_path / f"{split}.tsv") for split in ("train", "validation")}
-    own = {"text": ["text"], "label": "label", "labels": ["0", "1"]}
-    own |= {"files": files, "metrics": ["accuracy"]}
-    config = _config(tasks={"RTE": {}, "own": own})
-    least = resources.annotation(resources.work_of(config, "RTE")).seconds
-    assert resources.annotation(resources.work_of(config, "own")).seconds > least + 2
-    text = {"text": ["a b"]}
-    assert resources.work_of_text({**config, **text}).parsed
-    off = {**config, **text, "inspect": {**config["inspect"], "parse": "off"}}
-    without, parsing = (
-        resources.look_measures(resources.work_of_text(each)) for each in (off, {**config, **text})
-    )
-    assert parsing.seconds > without.seconds + 2
-
-
 def test_a_training_takes_as_long_as_its_tasks_epochs():
     config = _config(tasks={"RTE": {"epochs": 12}, "QNLI": None, "MRPC": {"epochs": 3}})
     works = {task: resources.work_of(config, task) for task in config["tasks"]}

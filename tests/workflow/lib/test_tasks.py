@@ -1,17 +1,12 @@
 """Entries of tasks, completed; `tests/inputs/` has more that are wrong."""
 
-import re
-
 import pytest
 import yaml
 
 from darksecrets.data import preflight
-from darksecrets.data.metrics import METRICS
 from darksecrets.data.tasks import Files, Task
 from darksecrets.run.errors import InputError
-from workflow.lib import configuration
-from workflow.lib.configuration import load_schema, resolve
-from workflow.lib.tasks import TRAIN_AT_LEAST, VALIDATION_AT_LEAST
+from workflow.lib.configuration import resolve
 
 TOPICS = {
     "text": "text",
@@ -50,12 +45,6 @@ def test_parts_of_a_run_are_for_some_tasks():
     wrong = {"importance": {"tasks": [], "pruning": {"tasks": ["RTE"]}}}
     with pytest.raises(InputError, match=r"'RTE'; expected none: there are no tasks to choose"):
         resolve(base | wrong)
-
-
-def test_a_task_of_the_corpus_has_the_least_sizes_of_the_schema():
-    size = load_schema()["properties"]["data"]["properties"]["size"]
-    least = [each["minimum"] for each in size["prefixItems"]]
-    assert least == [TRAIN_AT_LEAST, VALIDATION_AT_LEAST]
 
 
 @pytest.mark.parametrize("source", ["builtin", "tsv", "hub"])
@@ -201,39 +190,3 @@ def test_real_files_are_read_with_an_entry_of_ones_own(test_data):
     config = resolve({"run": "r", "model": {"source": "builtin"}, "tasks": {"mine": entry}})
     preflight.check(config)
     assert isinstance(Task.from_entry("mine", config["tasks"]["mine"]).data, Files)
-
-
-# --- Documentation ----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def page(root):
-    return (root / "docs" / "tasks.md").read_text()
-
-
-def test_the_page_has_every_key_with_the_meaning_of_the_schema(page):
-    schema = load_schema()["properties"]["tasks"]["additionalProperties"]["properties"]
-    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$", page, re.MULTILINE)
-    plain = {key: re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", meaning) for key, meaning in rows}
-    assert plain == {key: part["description"] for key, part in schema.items()}
-
-
-def test_the_page_has_every_metric_in_the_row_of_its_kind(page):
-    rows = re.findall(r"^\| (two classes|any classes|regression) \| (.*) \|$", page, re.MULTILINE)
-    found = {name: kind for kind, names in rows for name in re.findall(r"`(\w+)`", names)}
-    kinds = {"two classes": "two classes", "any classes": "classes", "regression": "regression"}
-    assert {name: kinds[kind] for name, kind in found.items()} == {
-        name: metric.kind for name, metric in METRICS.items()
-    }
-
-
-def test_a_run_of_ones_own_data_is_described_and_not_compared_with_the_paper():
-    tasks = {"topics": TOPICS}
-    config = resolve({"run": "r", "model": {"source": "builtin"}, "tasks": tasks})
-    assert configuration.describe(config) == "tiny BERT · topics"
-    both = {"run": "r", "data": {"source": "hub"}, "model": {"source": "hub"}}
-    config = resolve({**both, "tasks": {"RTE": None, **tasks}})
-    assert configuration.describe(config).endswith("nyu-mll/glue and topics")
-    assert configuration.is_paper_run(config)
-    replaced = {"RTE": {"files": TOPICS["files"]}}
-    assert not configuration.is_paper_run(resolve({**both, "tasks": replaced}))

@@ -2,7 +2,6 @@
 
 import io
 import logging
-import os
 import re
 import time
 
@@ -107,36 +106,6 @@ def test_a_file_tells_the_progress_of_long_steps_more_and_more_rarely(screen, cl
     assert len(stream.getvalue().splitlines()) == len(at) + 1
 
 
-@pytest.mark.parametrize("width", [90, 120])
-def test_a_terminal_shows_the_progress_of_all_long_steps_in_turn(
-    screen, clock, log, monkeypatch, width
-):
-    monkeypatch.setenv("COLUMNS", str(width))
-    stream = Terminal()
-    shown = screen(stream)
-    start(shown, 1, f"Fine-tune on RTE: {'very ' * 9}long, seed 12", log=[str(log)])
-    start(shown, 2, "Sweep over heads", log=[str(log)])
-    shown.tell_progress()
-    assert SAID not in stream.getvalue(), "not long yet"
-    clock[0] += 31
-    for _ in range(2):
-        shown.tell_progress()
-    parts = stream.getvalue().split("\r\033[K")
-    assert max(map(len, parts)) < width
-    assert re.fullmatch(rf"Running: Sweep over heads: {SAID};.*", parts[-2])
-    assert re.match(rf"Running: Fine-.*seed 12: {SAID}", parts[-1])
-
-
-def test_the_progress_of_an_earlier_job_is_not_shown(screen, clock, log):
-    stream = io.StringIO()
-    shown = screen(stream)
-    start(shown, 1, "Fine-tune on RTE", log=[str(log)])
-    clock[0] += 31
-    os.utime(log, (time.time() - 60,) * 2)
-    shown.tell_progress()
-    assert not stream.getvalue()
-
-
 def test_time_left_follows_the_pace_and_the_cores():
     outlook = plan.Outlook({job: steps(600) for job in range(4)}, cores=2)
     own = resources.SNAKEMAKE  # of every step
@@ -204,67 +173,3 @@ def test_errors_of_the_configuration_do_not_name_rule_files(screen, own):
         level=logging.ERROR,
     )
     assert stream.getvalue() == "seeds: found 1.\nExpected a list.\n"
-
-
-def test_results_that_cannot_be_replaced_are_named(screen):
-    stream = io.StringIO()
-    message = (
-        'ProtectedOutputException in rule figure5 in file "/x/common.smk", line 4:\n'
-        "Write-protected output files for rule figure5:\n    output: r/a.svg, r/a.png\n"
-        "    affected files:\n        r/a.svg\n        r/a.png\n"
-    )
-    emit(screen(stream), LogEvent.ERROR, message, level=logging.ERROR)
-    assert stream.getvalue().startswith("r/a.svg and 1 more: cannot write, ")
-    assert stream.getvalue().count("\n") == 1
-
-
-def test_errors_of_the_code_name_the_place(screen):
-    stream = io.StringIO()
-    message = 'NameError in file "/x/common.smk", line 30:\nname x\n  File "/x/common.smk", line 3'
-    emit(screen(stream), LogEvent.ERROR, message, level=logging.ERROR)
-    assert stream.getvalue() == f"{message}\n"
-
-
-def test_dry_runs_keep_the_output_of_snakemake(screen):
-    stream = io.StringIO()
-    emit(screen(stream, own=False), message="Building DAG of jobs...")
-    assert stream.getvalue() == "Building DAG of jobs...\n"
-
-
-def test_a_run_ends_with_table_1_and_links(screen, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    results = tmp_path / "r"
-    (results / "figures").mkdir(parents=True)
-    table = results / "figures" / "table1.md"
-    table.write_text(
-        "| Task | finetuned |\n| ---- | --------- |\n| RTE  | 70.0      |\n\n"
-        "- Scores.\n- ‡ Not so.\n"
-    )
-    (results / "tables").mkdir()
-    (results / "tables" / "learned.csv").write_text(
-        "task,seed,metric,score,majority,bag_of_words,p_value,learned\n"
-        "RTE,,accuracy,51.5,50.2,53.8,0.6,False\nRTE,1,accuracy,51.5,50.2,53.8,0.6,False\n"
-    )
-    (results / "report.html").touch()
-    (results / "atlas.html").touch()
-    for stream in (Terminal(), io.StringIO()):
-        shown = screen(stream)
-        text, links = terminal.closing(results, [str(table)], ["run.log"], shown)
-        emit(shown, message=text, links=links)
-        said = stream.getvalue()
-        assert "| RTE  | 70.0      |" in said
-        assert "- Scores." not in said
-        assert "- ‡ Not so." in said, "marks are explained"
-        warning = "RTE is not learned: 51.5, majority class 50.2, bag of words 53.8."
-        assert said.count(warning) == 1
-        assert "`fine_tuning.learning_rate`" in said
-        link = (
-            f"\033]8;;{(results / 'report.html').as_uri()}\033\\{results / 'report.html'}\033]8;;"
-        )
-        assert (link in said) == stream.isatty()
-        assert ("\033" in said) == stream.isatty()
-        assert f"  {results / 'figures'}\n" in said or stream.isatty()
-        assert links[0] == results / "atlas.html", "where to look first"
-    text, links = terminal.closing(results, ["r/a.csv", "r/b.csv"], [], shown)
-    assert "Table 1" not in text
-    assert "  r/a.csv\n  r/b.csv\n" in text
