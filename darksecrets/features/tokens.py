@@ -139,12 +139,12 @@ def describe_example(
     related &= ~np.eye(length, dtype=np.bool_)  # a word piece that overlaps two words
     pairs_of = tuple(np.argwhere(matrix) for matrix in related)
     equal = _equal(sentences, pieces)
-    forms = _forms(sentences, pieces, counts)
+    forms = _forms(sentences, pieces, counts, length)
     return Tokens(idx, segments, special, features, pairs_of, equal, *forms)
 
 
 def _forms(
-    sentences: Sequence[Words], pieces: Sequence[Flags], counts: Mapping[str, int]
+    sentences: Sequence[Words], pieces: Sequence[Flags], counts: Mapping[str, int], length: int
 ) -> tuple[Integers, Integers]:
     """[L] words and [L, 2] forms of tokens; of several words of a token, the first counts."""
     written = [word["text"].lower() for words in sentences for word in words]
@@ -152,7 +152,7 @@ def _forms(
     classes = frequency_classes([counts[word] for word in numbers])
     rows = [(number, len(word), classes[number]) for word, number in numbers.items()]
     of_words = np.array([*(rows[numbers[word]] for word in written), (-1, -1, -1)])
-    belongs = np.concatenate([*pieces, np.ones((len(pieces[0]), 1))], axis=1)
+    belongs = np.concatenate([*pieces, np.ones((length, 1))], axis=1)
     found = of_words[belongs.argmax(axis=1)]
     return found[:, 0], found[:, 1:]
 

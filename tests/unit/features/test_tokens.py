@@ -183,6 +183,12 @@ def test_an_example_without_words_has_special_tokens_only():
     assert not found.features[:, :-2].any()
 
 
+def test_an_example_that_no_parser_read_has_tokens_without_words():
+    found = tokens.describe_example(0, [], OFFSETS, SEGMENTS, SPECIAL, Counter())
+    assert not found.features[:, :-2].any()
+    assert len(found.segments) == len(SEGMENTS)
+
+
 def test_an_annotation_that_lacks_an_example_is_named(tmp_path):
     class Store:
         origin, idx = "store", np.array([4, 9])
