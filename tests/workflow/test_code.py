@@ -10,7 +10,7 @@ INPUTS = (
     *("data/RTE", "models/pretrained"),
     *(f"models/RTE/finetuned/seed-{seed}" for seed in (1, 2)),
 )
-TABLES = ("cosine", "framenet_heads")
+TABLES = ("cosine", "framenet_heads", "learned")
 OUTPUTS = {
     "extract_attention": ["attention/RTE"],
     "annotate_examples": ["annotation/RTE.jsonl", "annotation/RTE.provenance.json"],
