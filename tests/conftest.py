@@ -25,6 +25,31 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+RUNS = (f"{ROOT}/results/", f"{ROOT}/.snakemake/")
+"""What runs in the checkout leave there: no test may read or write it."""
+FILE_EVENTS = {"open", "os.listdir", "os.scandir", "os.mkdir", "os.remove", "os.rename"}
+opened_in_checkout: list[str] = []
+
+
+def note_use_of_checkout(event: str, arguments: tuple) -> None:
+    """Note files in the checkout's results that this process opens; an audit hook of Python."""
+    if event in FILE_EVENTS and isinstance(arguments[0], str | os.PathLike):
+        path = os.path.abspath(os.fspath(arguments[0]))  # noqa: PTH100 - pathlib calls this hook
+        if isinstance(path, str) and path.startswith(RUNS) and Path(path).name != "README.md":
+            opened_in_checkout.append(f"{event} {path}")
+
+
+sys.addaudithook(note_use_of_checkout)
+
+
+@pytest.fixture(autouse=True)
+def checkout_is_left_alone() -> Iterator[None]:
+    """Fail a test that uses results of the checkout: they differ from one machine to the next."""
+    opened_in_checkout.clear()
+    yield
+    assert not opened_in_checkout, "results of the checkout are the user's: use another folder"
+
+
 @pytest.fixture(scope="session")
 def test_data() -> Path:
     """Folder of the real data; tests that need it are skipped without it."""

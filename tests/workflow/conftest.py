@@ -1,7 +1,15 @@
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Plan in a folder where nothing was ever run, not in the checkout."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("empty"))
+        yield
 
 
 @pytest.fixture(scope="session")

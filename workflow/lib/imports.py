@@ -96,7 +96,7 @@ def keep() -> None:
 
     Where that cannot be written, as in an installation of somebody else, all is read again.
     """
-    if _said.keys() - _kept().keys() and not sys.dont_write_bytecode:
+    if _said.keys() - _kept().keys():
         with contextlib.suppress(OSError):
             write_json({"by": _reader(), "files": _said}, KEPT)
 
