@@ -85,12 +85,20 @@ WORKERS ?= 2
 
 .PHONY: quick
 quick: $(INSTALLED) ## run the units without the slow ones, and the linters: a few minutes (WORKERS=2)
-	python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not gpu' \
+	python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow and not gpu and not thorough' \
 	  tests/test_style.py tests/test_architecture.py tests/workflow/lib tests/unit
 
 .PHONY: test
-test: $(INSTALLED) ## run every test and linter (WORKERS=2)
-	python -m pytest -n $(WORKERS) --dist loadfile
+test: $(INSTALLED) ## run the tests and linters: about ten minutes (WORKERS=2)
+	python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+.PHONY: test-analyses
+test-analyses: $(INSTALLED) ## run every analysis on little data, and check its tables
+	python -m pytest -m thorough tests/workflow/test_all_analyses.py tests/workflow/test_analyses.py
+
+.PHONY: test-all
+test-all: $(INSTALLED) ## add the tests that take long, before a release or a change of an inference (WORKERS=2)
+	python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not cluster and not failures and not gpu'
 
 .PHONY: test-oldest
 test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest version that is allowed
@@ -99,7 +107,7 @@ test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest vers
 	  "snakemake[reports]==$$(sed -nE 's/^min_version\("(.*)"\)/\1/p' Snakefile).*"
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  >$$($(VENV)-oldest/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/others.pth
-	$(VENV)-oldest/bin/python -m pytest $(addprefix tests/workflow/,lib test_terminal.py test_smoke.py)
+	$(VENV)-oldest/bin/python -m pytest $(addprefix tests/workflow/,lib test_terminal.py test_paper_run.py)
 
 .PHONY: test-cluster
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it

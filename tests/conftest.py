@@ -17,16 +17,25 @@ from hub.standin import Hub, Repository, serving
 PROGRAMS = {"call_snakemake", "client"}
 
 
+#: Files that take longest, which start first so that no worker is left with one at the end.
+LONGEST = (
+    *("test_paper_run.py", "test_style.py", "test_adversaries.py", "test_tasks.py"),
+    *("test_sweep.py", "test_module.py", "test_resources.py", "test_removal.py"),
+    *("test_dag.py", "test_atlas_in_browser.py", "test_labelling_in_browser.py"),
+)
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Mark tests that start other programs by a fixture as slow."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that start other programs by a fixture as slow; put the longest files first."""
     for item in items:
         if PROGRAMS & {*getattr(item, "fixturenames", ())}:
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
-RUNS = (f"{ROOT}/results/", f"{ROOT}/.snakemake/")
-"""What runs in the checkout leave there: no test may read or write it."""
+RESULTS = f"{ROOT}/results/"
+"""Results of the checkout: no test may read or write them."""
 FILE_EVENTS = {"open", "os.listdir", "os.scandir", "os.mkdir", "os.remove", "os.rename"}
 opened_in_checkout: list[str] = []
 
@@ -35,7 +44,7 @@ def note_use_of_checkout(event: str, arguments: tuple) -> None:
     """Note files in the checkout's results that this process opens; an audit hook of Python."""
     if event in FILE_EVENTS and isinstance(arguments[0], str | os.PathLike):
         path = os.path.abspath(os.fspath(arguments[0]))  # noqa: PTH100 - pathlib calls this hook
-        if isinstance(path, str) and path.startswith(RUNS) and Path(path).name != "README.md":
+        if isinstance(path, str) and path.startswith(RESULTS) and Path(path).name != "README.md":
             opened_in_checkout.append(f"{event} {path}")
 
 

@@ -19,7 +19,7 @@ from failures.trial import (
     wait_for_end,
 )
 
-from darksecrets.run import hashes
+pytestmark = pytest.mark.thorough
 
 WORDS = str(RESULTS / "annotation/RTE.jsonl")
 
@@ -78,16 +78,6 @@ def test_a_folder_and_a_machine_of_another_language(undisturbed, call_snakemake,
         assert Trial(folder, undisturbed, call_snakemake, odd).end_after(WORDS) == EQUAL
     finally:
         os.umask(before)
-
-
-def test_the_demonstration_has_the_digests_of_the_page(snakemake, root, tmp_path):
-    """Links anywhere; on the page's kind of CPU, a model's table and figures too."""
-    config = str(root / "config" / "config.yaml")
-    made = ("tables/framenet_links.csv", "tables/framenet_heads.csv")
-    snakemake(tmp_path, *(f"results/demo/{name}" for name in made), "figure3", config=config)
-    page = (root / "docs" / "hashes.md").read_text(encoding="utf-8")
-    said = hashes.compare(tmp_path / "results" / "demo", page)
-    assert said.startswith(("The 1 files", "All "))
 
 
 def test_the_page_counts_the_faults_of_all_calls(tmp_path):

@@ -20,7 +20,7 @@ def trials(tmp_path_factory) -> list[Trial]:
     return [trial for inference in ALL for trial in inference(SMALL, folder)]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_nothing_that_knows_nothing_passes_more_often_than_stated(trials):
     nulls = [trial for trial in trials if trial.truth == NULL]
     assert len(nulls) > 100
@@ -104,7 +104,7 @@ def statements() -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_statement_of_the_tables_is_tried(trials):
     """A table with a new test or interval needs its adversaries."""
     tried = [
@@ -124,7 +124,7 @@ def test_every_statement_of_the_tables_is_tried(trials):
     assert not missing
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_heads_of_places_classes_and_distances_never_pass(trials):
     """Sums or products of these have exactly nothing left in one of the controls."""
     names = ("framenet_heads:", "token_pairs:", "equal_words:")
@@ -141,7 +141,7 @@ def test_heads_of_places_classes_and_distances_never_pass(trials):
     assert {sum(trial.draws) for trial in simple} == {0}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_strong_effects_are_found_by_every_inference_that_looks_for_them(trials):
     shares: dict[str, list[float]] = {}
     for trial in trials:
@@ -153,7 +153,7 @@ def test_strong_effects_are_found_by_every_inference_that_looks_for_them(trials)
         assert found[-1] == max(found), f"{inference}: the stronger, the more often"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_rate_is_exceeded_only_beyond_the_error_of_dependent_draws():
     def trial(*draws: int) -> Trial:
         return Trial("q", "null", NULL, 0.05, draws, 20)

@@ -1,4 +1,5 @@
 import re
+import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -25,4 +26,51 @@ def planned() -> Callable[[str], dict[str, int]]:
 
 @pytest.fixture(scope="session")
 def smoke_config(root) -> str:
+    """A configuration of the paper on two tasks, as small as can be."""
     return str(root / "tests" / "workflow" / "smoke.yaml")
+
+
+@pytest.fixture(scope="session")
+def all_config(root) -> str:
+    """A small configuration with every analysis."""
+    return str(root / "tests" / "workflow" / "all_analyses.yaml")
+
+
+@pytest.fixture(scope="module")
+def project(root, tmp_path_factory):
+    """A copy of the project, so that a test can edit it."""
+    copy = tmp_path_factory.mktemp("smoke") / "project"
+    ignored = shutil.ignore_patterns(".*", "results", "__pycache__")
+    shutil.copytree(root, copy, ignore=ignored)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def call(project, snakemake, smoke_config):
+    """Call Snakemake in the copy, on the cut-down configuration."""
+
+    def call(*arguments, **options):
+        return snakemake(project, *arguments, config=smoke_config, root=project, **options)
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def said(call):
+    """What the run shows where its output goes to a file."""
+    return call("all", "report").stderr
+
+
+@pytest.fixture(scope="module")
+def run(project, said):
+    return project / "results" / "smoke"
+
+
+@pytest.fixture(scope="module")
+def rerun(call, planned, run):
+    """Plan the run again with other arguments; return the rules that would run."""
+
+    def plan(*arguments):
+        return set(planned(call("-n", *arguments).stdout))
+
+    return plan

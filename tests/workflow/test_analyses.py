@@ -72,6 +72,7 @@ def test_a_plan_prints_what_each_analysis_costs(whole):
     assert all(one.question in text for one in analyses.find().values())
 
 
+@pytest.mark.thorough
 def test_an_analysis_is_added_with_files_alone(clone, tmp_path, snakemake):
     """One measure, one table, one figure and one claim, in a copy of the project."""
     before = {path: path.read_bytes() for path in clone.rglob("*") if path.is_file()}

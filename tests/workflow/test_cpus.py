@@ -4,6 +4,7 @@ import json
 import os
 
 import numpy as np
+import pytest
 import torch
 import yaml
 from cpus import AVX2
@@ -14,6 +15,8 @@ from darksecrets.data.batches import load_split
 from darksecrets.finetuning.evaluation import evaluate
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from workflow.lib.tasks import shipped_tasks
+
+pytestmark = pytest.mark.thorough
 
 
 def test_a_run_in_bfloat16_on_a_cpu_with_avx2_only(root, snakemake, tmp_path):

@@ -59,9 +59,9 @@ def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake
     assert recorded["fine_tuning"]["learning_rate"] == 3e-4, "the default of the built-in model"
 
 
-def test_a_sweep_over_some_tasks_draws_and_compares_only_these(smoke_config, tmp_path):
+def test_a_sweep_over_some_tasks_draws_and_compares_only_these(all_config, tmp_path):
     """The first mode to compare is left out where it is that of all figures."""
-    config = yaml.safe_load(Path(smoke_config).read_text())
+    config = yaml.safe_load(Path(all_config).read_text())
     some = {
         "tasks": ["RTE", "STS-B"],
         "compare_modes": ["zero", "uniform"],
@@ -90,9 +90,9 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
 
 
 @pytest.fixture(scope="module")
-def needs(smoke_config):
+def needs(all_config):
     """Rules of all jobs that the only job of a rule needs, in the plan of a whole run."""
-    dag = plan.dry_run(Path(smoke_config), ["all"]).dag
+    dag = plan.dry_run(Path(all_config), ["all"]).dag
 
     def of(name: str) -> set[str]:
         queue = [job for job in dag.jobs if job.rule.name == name]
@@ -147,18 +147,23 @@ def test_partial_targets_need_no_more_than_they_should(needs, target, without):
     assert not without & needs(target)
 
 
-def documented() -> list[str]:
-    """Every snakemake command of the documentation, on one line, once."""
-    pages = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-    texts = [page.read_text() for page in pages]
-    for page in sorted(ROOT.glob("config/*.yaml")):
-        texts += [re.sub("^# *", "", page.read_text(), flags=re.MULTILINE)]
+README = [ROOT / "README.md"]
+PAGES = [*README, ROOT / "config" / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES += sorted(ROOT.glob("config/*.yaml"))
+
+
+def documented(pages: list[Path]) -> list[str]:
+    """Every snakemake command of pages, on one line, once; also of the comments in YAML files."""
     commands = []
-    for text in texts:
+    for page in pages:
+        text = page.read_text()
+        if page.suffix == ".yaml":
+            text = re.sub("^# *", "", text, flags=re.MULTILINE)
         lines = text.replace("\\\n", " ").splitlines()
         commands += [line for line in lines if line.startswith("snakemake ")]
         commands += re.findall(r"`(snakemake [^`\n]*-[^`\n]*)`", text)  # with an option
-    return list(dict.fromkeys(commands))
+    run_in_test_readme = [command for command in commands if "mine.yaml" in command]
+    return [command for command in dict.fromkeys(commands) if command not in run_in_test_readme]
 
 
 @pytest.fixture(scope="module")
@@ -208,13 +213,13 @@ def blanks(tmp_path_factory) -> dict[str, str]:
     }
 
 
-def by_options() -> dict[str, list[str]]:
+def targets_by_options(pages: list[Path]) -> dict[str, list[str]]:
     """Targets of the documented commands, grouped by options: one call plans a group.
 
     A call that fails for any of its targets fails. No target means `all`.
     """
     found: dict[str, set[str]] = {}
-    for command in documented():
+    for command in documented(pages):
         targets, options = command.removeprefix("snakemake "), ""
         if start := re.search(r"(^| )-", targets):
             targets, options = targets[: start.start()], targets[start.start() :]
@@ -226,9 +231,23 @@ def by_options() -> dict[str, list[str]]:
     return {options: sorted(targets) for options, targets in found.items()}
 
 
-@pytest.mark.parametrize("options", by_options())
+@pytest.mark.parametrize("options", targets_by_options(README))
+def test_every_command_of_the_readme_starts(options, blanks, call_snakemake, planned, tmp_path):
+    check_command(
+        targets_by_options(README)[options], options, blanks, call_snakemake, planned, tmp_path
+    )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("options", targets_by_options(PAGES))
 def test_every_documented_command_starts(options, blanks, call_snakemake, planned, tmp_path):
-    targets, filled = by_options()[options], options
+    check_command(
+        targets_by_options(PAGES)[options], options, blanks, call_snakemake, planned, tmp_path
+    )
+
+
+def check_command(targets, options, blanks, call_snakemake, planned, tmp_path):
+    filled = options
     if not shutil.which("conda"):  # Snakemake looks for it, to plan nothing else
         filled = filled.replace("--sdm conda", "")
     for blank, value in blanks.items():
@@ -272,7 +291,7 @@ def test_a_local_pipeline_that_is_trained_again_makes_the_annotation_anew(
 
 
 def test_the_published_weights_are_compared_with_those_of_a_run(
-    snakemake, smoke_config, root, tmp_path
+    snakemake, all_config, root, tmp_path
 ):
     """The one rule of the paper's run that no other test runs, on made-up weights."""
     published = pd.read_csv(RESOURCES / "paper" / "framenet_heads_released.csv")
@@ -295,7 +314,7 @@ def test_the_published_weights_are_compared_with_those_of_a_run(
     snakemake(
         *(tmp_path, "results/smoke/tables/framenet_correlation.csv"),
         *("--allowed-rules", "compare_framenet_heads"),
-        config=smoke_config,
+        config=all_config,
     )
     found = pd.read_csv(tables / "framenet_correlation.csv")
     found = found.set_index(["direction", "coefficient"])["value"]
@@ -315,8 +334,8 @@ def jobs_of(config, targets):
     }
 
 
-def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config, tmp_path):
-    config = yaml.safe_load(Path(smoke_config).read_text())
+def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(all_config, tmp_path):
+    config = yaml.safe_load(Path(all_config).read_text())
     files = {split: str(tmp_path / f"{split}.csv") for split in ("train", "validation")}
     for file in files.values():
         rows = [f"text {i},{'ab'[i % 2]}" for i in range(8)]
@@ -342,13 +361,13 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(smoke_config
     }
 
 
-def test_other_metrics_leave_the_maps_to_label_as_they_are(smoke_config, tmp_path):
-    config = yaml.safe_load(Path(smoke_config).read_text())
+def test_other_metrics_leave_the_maps_to_label_as_they_are(all_config, tmp_path):
+    config = yaml.safe_load(Path(all_config).read_text())
     entries = {name: {} for name in config["tasks"]} | {"SST-2": {"metrics": "f1_macro"}}
     (tmp_path / "other.yaml").write_text(yaml.safe_dump({**config, "tasks": entries}))
     before, after = (
         jobs_of(file, ["sample_maps"])["sample_maps",]
-        for file in (Path(smoke_config), tmp_path / "other.yaml")
+        for file in (Path(all_config), tmp_path / "other.yaml")
     )
     assert before == after
 
@@ -375,13 +394,13 @@ def test_a_look_at_text_needs_no_data_and_trains_no_encoder(snakemake, planned, 
 
 
 def test_a_look_with_another_length_outdates_nothing_of_a_run(
-    snakemake, planned, smoke_config, tmp_path
+    snakemake, planned, all_config, tmp_path
 ):
     """The model is checked with `max_length`, and is the same for any other."""
     results = tmp_path / "results" / "smoke"
     (results / "models" / "pretrained").mkdir(parents=True)
     target = "results/smoke/models/pretrained"
-    snakemake(tmp_path, "--touch", "--forceall", target, config=smoke_config)
+    snakemake(tmp_path, "--touch", "--forceall", target, config=all_config)
     keys = ("--config", "text=a b", "fine_tuning={max_length: 32}")
-    jobs = planned(snakemake(tmp_path, "-n", "inspect", *keys, config=smoke_config).stdout)
+    jobs = planned(snakemake(tmp_path, "-n", "inspect", *keys, config=all_config).stdout)
     assert jobs == {"look_at_text": 1, "measure_text": 1, "inspect": 1}

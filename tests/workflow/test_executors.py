@@ -10,7 +10,7 @@ import pytest
 from needs import needs
 
 # Copies files to and from the storage of `--default-storage-provider fs`.
-pytestmark = needs("rsync")
+pytestmark = [pytest.mark.thorough, needs("rsync")]
 WORDS = "results/smoke/annotation/RTE.jsonl"
 # A scheduler that runs a job immediately and prints its id when the job has ended.
 SUBMIT = """#!/bin/sh

@@ -4,7 +4,6 @@ The cases are in `tests/inputs/`. They are checked in-process, as a run does bef
 `test_bad_input.py` starts the workflow itself.
 """
 
-import re
 import time
 from pathlib import Path
 
@@ -68,13 +67,3 @@ def test_no_case_has_the_name_of_another():
     modules = (configurations, data, models)
     assert len(CASES) == sum(len(module.CASES) for module in modules)
     assert len(RIGHT) == len(right.CASES)
-
-
-def test_the_page_on_safety_counts_the_cases(root):
-    """Rows of the table in docs/safety.md, in order."""
-    accepted = [len(right.KEYS) + len(right.FILES), 0, len(right.MODELS)]
-    accepted[1] = len(RIGHT) - sum(accepted)
-    modules = (configurations, data, models)
-    counts = [[len(module.CASES), count] for module, count in zip(modules, accepted, strict=True)]
-    page = (root / "docs" / "safety.md").read_text()
-    assert [[*map(int, row)] for row in re.findall(r"\| (\d+) \| (\d+) \|\n", page)] == counts

@@ -83,6 +83,7 @@ def test_rules_run_as_a_module_of_another_workflow(root, snakemake, small, tmp_p
     assert int((project / "heads.txt").read_text()) == table.count("\n") - 1 > 0
 
 
+@pytest.mark.thorough
 def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
     root, snakemake, planned, small, hosted, tmp_path
 ):
@@ -111,6 +112,7 @@ def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
     assert planned(call("-n", *targets)) == {"figure4": 1}
 
 
+@pytest.mark.thorough
 def test_the_catalogue_finds_the_workflow_under_its_second_name(
     root, snakemake, planned, smoke_config, tmp_path
 ):

@@ -8,6 +8,8 @@ from encoders import FAMILIES
 from hub import content
 from hub.standin import Repository
 
+pytestmark = pytest.mark.thorough
+
 CONFIG = {
     "run": "hub",
     "tasks": ["SST-2"],

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = pytest.mark.thorough
+
 TABLES = ("cosine", "head_ablation")
 SPLIT = "attention={batch_size: 2}", "chunks=3"
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import spacy
 import yaml
 from datasets import load_from_disk
 from hub import content
 from hub.client import Client
 from hub.standin import Repository, serving
+from toy_pipeline import save_pipeline
 
 SIZES = {"train": 10, "validation": 10}
 TARGETS = ("table1", "figure5", "figure6", "figure8")
@@ -88,19 +88,6 @@ def topics_repository(entry):
         files[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
     hub = entry["hub"]
     return Repository("datasets", hub["repository"], hub["revision"], files)
-
-
-def save_pipeline(folder):
-    """A spaCy pipeline with random weights and the labels that the annotation expects."""
-    pipeline = spacy.blank("en")
-    tagger = pipeline.add_pipe("tagger")
-    for tag in ("NN", "VBD", "DT"):
-        tagger.add_label(tag)
-    parser = pipeline.add_pipe("parser")
-    for label in ("nsubj", "det", "punct"):
-        parser.add_label(label)
-    pipeline.initialize()
-    pipeline.to_disk(folder)
 
 
 @pytest.fixture(scope="module")

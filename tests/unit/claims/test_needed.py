@@ -178,7 +178,7 @@ def number_said(finding: deciding.Finding) -> int | None:
     return int(words[3]) if words[:3] == ["would", "need", "about"] else None
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("truths", "error", "threshold", "quantifier", "answer"),
     [
@@ -215,7 +215,7 @@ def test_no_number_of_seeds_is_promised_for_a_difference_of_zero(truths, thresho
     assert (found.answer, found.needs) == (Answer.OPEN, TOO_MANY)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_what_is_said_of_differences_that_only_seem_to_be_there_is_conditional():
     """Three seeds of no true difference: a number is a plan, and rarely decides if it is used."""
     rng, decided, numbers = np.random.default_rng(21), 0, []
@@ -232,7 +232,7 @@ def test_what_is_said_of_differences_that_only_seem_to_be_there_is_conditional()
     assert decided <= binom.ppf(0.999, len(numbers), 0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_seeds_are_not_asked_for_where_examples_are_too_few():
     """Intervals so wide for their examples that all the seeds in the world rarely decide."""
     rng, distance, error = np.random.default_rng(22), 0.8, 0.4

@@ -28,7 +28,7 @@ assert not {"darksecrets", "transformers"} & set(sys.modules)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_saved_models_run_with_pytorch_alone(tmp_path):
     """In a fresh process, for inputs of another size than they were made with."""
     model, folder = classifier(tmp_path)

@@ -137,7 +137,7 @@ def same_files(one: Path, other: Path) -> bool:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_and_resumed_has_the_same_snapshots(inputs, followed, tmp_path):
     step = STEPS_PER_EPOCH + 3
     kill(inputs, tmp_path, step, snapshots=NUMBER)

@@ -42,7 +42,7 @@ def outputs(tmp_path: Path):
     torch.set_num_threads(before)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_threads_move_a_short_training_within_the_bound_of_the_page(outputs):
     one = outputs(threads=1)
     assert np.abs(outputs(threads=2) - one).max() < BOUND

@@ -54,7 +54,7 @@ def test_one_task_that_was_not_learned_is_left_out():
     assert set(flatness_gained(both)["on"]) == {"RTE"}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_sets_of_seeds_of_one_kind_are_rarely_told_apart():
     """Numbers of both states from one heavy-tailed law: decided in at most 5 % of the trials.
 

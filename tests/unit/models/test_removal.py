@@ -69,7 +69,7 @@ def test_logits_are_those_with_the_heads_disabled(family, heads, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["bert", "roberta"])
+@pytest.mark.parametrize("family", ["bert", pytest.param("roberta", marks=pytest.mark.thorough)])
 def test_a_saved_model_runs_with_pytorch_alone(family, tmp_path):
     """In a fresh process, for inputs of other sizes than it was made with."""
     model, tokenizer = classifier(family, tmp_path)

@@ -56,7 +56,7 @@ def test_the_same_machine_and_threads_give_the_same_bytes(root, reference, tmp_p
         assert again[name].tobytes() == values.tobytes()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("threads", "environment"),
     [(2, {}), (1, {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"})],

@@ -484,7 +484,7 @@ def test_nothing_is_known_of_another_encoder_when_one_was_labelled():
     assert (found["corrected_high"] == 1).all()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("spread", [0.05, 0.3])
 def test_intervals_cover_the_shares_of_an_encoder_that_was_not_labelled(spread):
     """Encoders with random confusions: 95% intervals cover the true shares about that often."""

@@ -69,6 +69,7 @@ FALSE = {
 """Answers that are wrong, or, of one bad run, more than can be known."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", [(3, 3), (4, 3)])
 @pytest.mark.parametrize("kind", NULLS)
 def test_null_grids_are_decided_no_more_often_than_stated(kind, shape):

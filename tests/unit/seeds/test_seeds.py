@@ -94,6 +94,7 @@ def test_correlations_are_spearmans_and_permute_whole_seeds():
     assert all(np.isnan(each) for each in predictive(np.ones((3, 3)), final, rng))
 
 
+@pytest.mark.thorough
 def test_scores_part_way_that_say_nothing_predict_nothing():
     """Also if runs of one start are alike, part-way and in the end, each by itself."""
     rng, found, gains = np.random.default_rng(4), [], []
@@ -134,6 +135,7 @@ def test_tables_of_runs_that_differ():
     assert len(cells) == 12 * EPOCHS * len(TASK.metrics)
 
 
+@pytest.mark.thorough
 def test_equal_runs_have_no_effect_of_seeds():
     """The sampling of answers alone: at most 7% of the rows of 60 grids."""
     rng = np.random.default_rng(6)

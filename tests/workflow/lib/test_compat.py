@@ -44,6 +44,7 @@ def test_a_signal_that_meets_the_scheduler_at_work_ends_the_run(root):
     assert run.returncode == 0
 
 
+@pytest.mark.thorough
 def test_snakemake_itself_waits_for_ever(root):
     """If this fails, Snakemake has mended it: `compat.let_signals_wait` can go."""
     run = _start(root)
@@ -100,6 +101,7 @@ def test_versions_that_were_tested_and_those_between_are_not_warned_of(version, 
     assert forks.save_time(1000) == (sys.platform == "linux")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", ["10.0.0", installed.__version__])
 def test_the_workflow_runs_as_snakemake_is_with_a_version_that_was_not_tested(
     version, root, smoke_config, tmp_path

@@ -1,8 +1,7 @@
-"""The programs under benchmarks/ that count the project's budgets and compare two runs."""
+"""The program that compares two runs, with which a change is shown to move no number."""
 
 from pathlib import Path
 
-import budgets
 import compare_runs
 import numpy as np
 import pandas as pd
@@ -11,99 +10,17 @@ from compare_runs import CLOSE, DIFFERENT, EQUAL, GONE, MISSING, NEW, Renames
 
 from darksecrets.ablation.tables import HEAD_ABLATION
 
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ('"""Module."""\n\n# comment\nx = 1  # why\n', 1),
-        ('def f():\n    """Of\n\n    two."""\n    return """a\nb"""\n', 3),
-        ('X = 1\n"""What X is."""\n', 1),
-        ("call(\n    1,\n\n    # comment\n    2,\n)\n", 4),
-        ('rule a:\n    """Do it."""\n    output:\n        "a.csv",\n', 3),
-        ("", 0),
-    ],
-)
-def test_net_lines_are_lines_of_code(text, lines):
-    assert budgets.net_lines(text) == lines
-
-
-def test_keys_are_leaves_and_the_entries_of_a_mapping_are_one():
-    leaf = {"type": "integer"}
-    entries = {"additionalProperties": {"properties": {"a": leaf, "b": leaf}}}
-    section = {"properties": {"inner": {"properties": {"a": leaf, "b": leaf}}, "c": leaf}}
-    assert budgets.keys({"properties": {"run": leaf, "tasks": entries, "s": section}}) == 5
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A small project: two packages, a rule file of one, a script of one, and one of both."""
-    files = {
-        "Snakefile": 'include: "workflow/rules/a.smk"\n',
-        "workflow/Snakefile": 'include: "../Snakefile"\n',
-        "workflow/rules/a.smk": (
-            'rule x:\n    script:\n        "../../scripts/own.py"\n\n\n'
-            'rule y:\n    script:\n        "../../scripts/both.py"\n'
-        ),
-        "workflow/rules/b.smk": 'rule z:\n    script:\n        "../../scripts/both.py"\n',
-        "workflow/lib/plan.py": "x = 1\n",
-        "scripts/own.py": "x = 1\ny = 2\n",
-        "scripts/both.py": "x = 1\n",
-        "darksecrets/__init__.py": '"""The project."""\nv = 1\n',
-        "darksecrets/a/__init__.py": '"""A."""\n',
-        "darksecrets/a/deep/one.py": "x = 1\n",
-        "darksecrets/b/__init__.py": "x = 1\n",
-        "README.md": "five words, and one more\n",
-        "docs/contracts.md": "made by a program\n",
-        "benchmarks/results/a.md": "made by a program\n",
-        "docs/own.md": "two words\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return tmp_path
-
-
-def test_lines_go_to_the_package_that_owns_rules_and_scripts(tree):
-    assert budgets.code(tree) == {
-        "a": 6 + 2 + 1,
-        "b": 3 + 1,
-        "shared": 2 + 1,  # both Snakefiles, and the script of both
-        "darksecrets": 1,
-        "workflow/lib": 1,
-    }
-
-
-def test_words_leave_out_pages_that_programs_make(tree):
-    assert budgets.words(tree) == 5 + 2
-
-
-def test_every_module_and_rule_of_the_project_is_counted_once(root):
-    files = [*(root / "darksecrets").rglob("*.py"), *(root / "scripts").glob("*.py")]
-    files += [*(root / "workflow").rglob("*.smk"), *(root / "workflow" / "lib").rglob("*.py")]
-    files += [root / "Snakefile", root / "workflow" / "Snakefile"]
-    counted = budgets.code(root)
-    assert counted.total() == sum(budgets.net_lines(path.read_text("utf-8")) for path in files)
-    assert set(counted) <= {
-        *("shared", "darksecrets", "workflow/lib"),
-        *(path.name for path in (root / "darksecrets").iterdir()),
-    }
-
-
 HEADS = pd.DataFrame(
     {
-        **{
-            "task": "RTE",
-            "state": "finetuned",
-            "seed": 1,
-            "metric": "accuracy",
-            "layer": [1, 1, 2],
-            "head": [1, 2, 1],
-        },
-        **{
-            "delta": [0.125, -0.5, float("nan")],
-            "order": "least important first",
-            "text": "2 of 3 heads",
-        },
+        "task": "RTE",
+        "state": "finetuned",
+        "seed": 1,
+        "metric": "accuracy",
+        "layer": [1, 1, 2],
+        "head": [1, 2, 1],
+        "delta": [0.125, -0.5, float("nan")],
+        "order": "least important first",
+        "text": "2 of 3 heads",
     }
 )
 
