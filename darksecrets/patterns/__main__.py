@@ -35,43 +35,13 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _agreement(options: argparse.Namespace) -> None:
-    from darksecrets.patterns.agreement import agreements, by_pair, describe, write_tables
+    from darksecrets.patterns.agreement import compare_passes
+    from darksecrets.patterns.tables import AGREEMENT
 
-    found = agreements(MapSet.load(options.folder))
-    sys.stdout.write("\n\n\n".join(map(describe, by_pair(found).values())) + "\n")
+    table = compare_passes(MapSet.load(options.folder))
+    sys.stdout.write(table.to_string(index=False, float_format="{:.3f}".format) + "\n")
     if options.csv is not None:
-        write_tables(found, options.csv)
-
-
-def _sheets(options: argparse.Namespace) -> None:
-    from darksecrets.patterns.sheets import write_sheets
-
-    mapset = MapSet.load(options.folder)
-    count = write_sheets(mapset, options.out, options.seed, disputed=options.disputed)
-    sys.stdout.write(f"{count} sheets in {options.out}\n")
-
-
-def _mix(options: argparse.Namespace) -> None:
-    from darksecrets.patterns.mixing import mix
-
-    if options.out.exists():
-        raise InputError(f"{options.out} is already there. Write the set to a new folder.")
-    mixed = mix([MapSet.load(folder) for folder in options.folders], options.seed)
-    mixed.save(options.out)
-    sys.stdout.write(f"{len(mixed.table)} maps in {options.out}\n")
-
-
-def _import(options: argparse.Namespace) -> None:
-    from darksecrets.patterns.annotation import open_labels
-    from darksecrets.patterns.sheets import import_labels
-
-    for path in (options.order, options.labels):
-        if not path.is_file():
-            raise InputError(f"{path}: there is no such file.")
-    given = options.order, options.labels, options.annotator, options.number
-    with open_labels(options.folder) as file:
-        count = import_labels(MapSet.load(options.folder), file, *given)
-    sys.stdout.write(f"{count} labels added to {file.path}\n")
+        AGREEMENT.write(table, options.csv)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,31 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     agreement = commands.add_parser("agreement", help="compare annotators and passes")
     agreement.set_defaults(command=_agreement)
     agreement.add_argument("folder", type=Path, help="folder of maps and labels")
-    agreement.add_argument("--csv", type=Path, metavar="FOLDER", help="also write tables to it")
-
-    sheets = commands.add_parser("sheets", help="draw contact sheets, nine maps per picture")
-    sheets.set_defaults(command=_sheets)
-    sheets.add_argument("folder", type=Path, help="folder of maps")
-    sheets.add_argument("out", type=Path, help="new folder for the sheets and order.txt")
-    sheets.add_argument("--seed", type=int, required=True, help="seed of the order of the maps")
-    sheets.add_argument(
-        "--disputed", action="store_true", help="only maps on which passes disagree"
-    )
-
-    mixer = commands.add_parser("mix", help="mix sets of maps into one, under new names")
-    mixer.set_defaults(command=_mix)
-    mixer.add_argument("out", type=Path, help="new folder for the set")
-    mixer.add_argument("folders", type=Path, nargs="+", metavar="set", help="folder of maps")
-    mixer.add_argument("--seed", type=int, required=True, help="seed of the order and the names")
-
-    importer = commands.add_parser("import", help="add labels given on contact sheets")
-    importer.set_defaults(command=_import)
-    importer.add_argument("folder", type=Path, help="folder of maps and labels")
-    importer.add_argument("order", type=Path, help="order.txt of the sheets")
-    importer.add_argument(
-        "labels", type=Path, help="lines: number key columns number diagonal time"
-    )
-    _add_rater(importer)
+    agreement.add_argument("--csv", type=Path, metavar="FILE", help="also write the table to it")
     return parser
 
 

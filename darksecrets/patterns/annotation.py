@@ -24,7 +24,6 @@ import numpy as np
 from darksecrets.arrays import Integers
 from darksecrets.patterns.classes import Answers
 from darksecrets.patterns.mapset import (
-    EARLIER,
     LABEL_COLUMNS,
     LABELS,
     MAPS,
@@ -33,7 +32,7 @@ from darksecrets.patterns.mapset import (
     MapSet,
     answers,
 )
-from darksecrets.patterns.tables import EARLIER_LABELS, SHOWN
+from darksecrets.patterns.tables import SHOWN
 from darksecrets.run.cells import would_run
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import PROVENANCE, atomic
@@ -69,7 +68,7 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
         raise InputError(f"{folder} holds something other than a set of maps. Use a new folder.")
     with atomic(folder) as temporary:
         temporary.mkdir()
-        for name in (MAPS, TABLE, EARLIER, PROVENANCE):
+        for name in (MAPS, TABLE, PROVENANCE):
             if (sample / name).is_file():
                 shutil.copyfile(sample / name, temporary / name)
     _sync_name(folder)
@@ -193,11 +192,6 @@ def _mend(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if text and not text.startswith(_HEADER):
         found = text.split("\n", 1)[0]
-        if found == ",".join(EARLIER_LABELS.names):
-            raise InputError(
-                f"{path}: found labels without second answers. To keep them, rename the file to "
-                f"{EARLIER}, and label the maps again (docs/labelling.md)."
-            )
         raise InputError(f"{path}: found the columns {found}, expected {_HEADER.strip()}.")
     if text and not text.endswith("\n"):
         lines = text.split("\n")

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.arrays import Halves, Integers
-from darksecrets.patterns import archive
 from darksecrets.patterns.classes import LENIENT, PATTERNS, Definition
 from darksecrets.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
 from darksecrets.run.columns import FROM_NORMAL, RANDOM
@@ -101,11 +100,11 @@ def encoder_of(model: str, state: str) -> str:
 
 
 def _sentences(row: Mapping[Hashable, Any]) -> list[str]:
-    """The sentences of a map's example; none if its tokens are unknown."""
+    """The sentences of a map's example."""
     words: dict[str, list[str]] = {}
     marks = zip(row["tokens"].split(" "), row["segments"], row["special"], strict=True)
     for token, segment, special in marks:
-        if special == "0" and token != archive.UNKNOWN_TOKEN:
+        if special == "0":
             words.setdefault(segment, []).append(token)
     return [" ".join(some).replace(" ##", "").lower() for some in words.values()]
 
@@ -117,8 +116,6 @@ def folders(names: Sequence[str]) -> list[Path]:
 
 def files(folder: Path) -> list[Path]:
     """The files of a set, for a workflow to watch."""
-    if archive.is_archive(folder):
-        return sorted([*folder.rglob("*.npy"), *folder.rglob("*.txt")])
     return [folder / name for name in (MAPS, TABLE, LABELS)]
 
 
@@ -126,7 +123,7 @@ def load(sources: Sequence[Path]) -> Annotations:
     """Read sets of labelled maps, and keep the maps with a settled label.
 
     Args:
-        sources: Folders, each a set as `MapSet` writes it or the follow-up's archive, unpacked.
+        sources: Folders, each a set as `MapSet` writes it.
 
     Raises:
         InputError: A set is missing or damaged, or a map is in two of them.
@@ -167,11 +164,8 @@ def _labelled(maps: MapSet) -> pd.DataFrame:
 def _read(source: Path) -> MapSet:
     if not source.is_dir():
         raise InputError(
-            f"patterns.annotations: {source} is not a folder; expected a set of labelled maps, or "
-            "the follow-up's archive, unpacked."
+            f"patterns.annotations: {source} is not a folder; expected a set of labelled maps."
         )
-    if archive.is_archive(source):
-        return archive.read(source)
     if not (source / LABELS).is_file():
         raise InputError(f"{source}: {LABELS} is missing. Label the maps first.")
     return MapSet.load(source)

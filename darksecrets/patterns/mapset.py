@@ -3,8 +3,6 @@
 - ``maps.npz``: all maps in one flat array (``values``), half precision, compressed.
 - ``maps.csv``: a row per map, ``COLUMNS``: its origin and its tokens.
 - ``labels.csv``: a row per label, ``LABEL_COLUMNS``; absent before the first.
-- ``earlier_labels.csv``: labels without second answers, given before these were asked for; absent
-  if there are none.
 
 `darksecrets/resources/patterns` is such a folder, and so is an annotation folder.
 """
@@ -13,7 +11,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +21,17 @@ import pandas as pd
 
 from darksecrets.arrays import Halves
 from darksecrets.patterns.classes import Answers
-from darksecrets.patterns.tables import EARLIER_LABELS, LABELLED_MAPS
+from darksecrets.patterns.tables import LABELLED_MAPS
 from darksecrets.patterns.tables import LABELS as LABELS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
 
 MAPS, TABLE, LABELS = "maps.npz", LABELLED_MAPS.file, LABELS_TABLE.file
-EARLIER = EARLIER_LABELS.file
 COLUMNS, LABEL_COLUMNS = LABELLED_MAPS.names, LABELS_TABLE.names
 ANSWERS = ("label", "columns", "number", "diagonal")
 """Columns of labels that hold an annotator's `Answers`."""
 SETTLED = 3
 """The pass that settles disagreements of the first two; its labels override theirs."""
-_WITHOUT_EARLIER = replace(LABELLED_MAPS, columns=LABELLED_MAPS.columns[:-1])
 
 
 def no_labels() -> pd.DataFrame:
@@ -49,10 +45,6 @@ def label_table(rows: Iterable[Sequence[object]]) -> pd.DataFrame:
     return frame.astype({column.name: column.dtype for column in LABELS_TABLE.columns})
 
 
-def _no_earlier_labels() -> pd.DataFrame:
-    return pd.DataFrame(columns=list(EARLIER_LABELS.names))
-
-
 @dataclass(frozen=True)
 class MapSet:
     """Maps with their origin, and the labels given to them.
@@ -61,13 +53,11 @@ class MapSet:
         table: A row per map, ``COLUMNS``.
         maps: [maps] arrays [query, key] in half precision, rows sum to 1.
         labels: A row per label, ``LABEL_COLUMNS``, in the order in which they were given.
-        earlier: Labels given before second answers were asked for; they settle nothing.
     """
 
     table: pd.DataFrame
     maps: Sequence[Halves]
     labels: pd.DataFrame
-    earlier: pd.DataFrame = field(default_factory=_no_earlier_labels)
 
     def save(self, folder: Path) -> None:
         """Write all but the labels; the folder appears complete or not at all."""
@@ -76,14 +66,10 @@ class MapSet:
             LABELLED_MAPS.write(self.table[list(COLUMNS)], temporary / TABLE)
             values = [np.asarray(one, dtype=np.float16).ravel() for one in self.maps]
             np.savez_compressed(temporary / MAPS, values=np.concatenate(values))
-            if len(self.earlier):
-                EARLIER_LABELS.write(self.earlier, temporary / EARLIER)
 
     @classmethod
     def load(cls, folder: str | Path) -> MapSet:
         """Read a set and check it.
-
-        The second answers of a ``labels.csv`` that lacks their columns are unknown.
 
         Raises:
             InputError: A file or an array is missing, the maps do not fit their table, or a label
@@ -92,10 +78,8 @@ class MapSet:
         """
         folder = Path(folder)
         table = _read_table(folder)
-        known = set(table["map"])
-        labels = _read_labels(folder / LABELS, known)
-        earlier = _read_earlier(folder / EARLIER, known)
-        return cls(table, list(_read_maps(folder, table)), labels, earlier)
+        labels = _read_labels(folder / LABELS, set(table["map"]))
+        return cls(table, list(_read_maps(folder, table)), labels)
 
     def settled(self) -> pd.DataFrame:
         """The settled answers: of maps that are not disputed, or that pass ``SETTLED`` decided.
@@ -147,16 +131,7 @@ def _read_table(folder: Path) -> pd.DataFrame:
     missing = [name for name in (MAPS, TABLE) if not (folder / name).is_file()]
     if missing:
         raise InputError(f"{folder} is not a set of maps: {', '.join(missing)} is missing.")
-    path = folder / TABLE
-    if _header(path) != ",".join(COLUMNS[:-1]):
-        return LABELLED_MAPS.read(path)
-    table = _WITHOUT_EARLIER.read(path)
-    return table.assign(**{COLUMNS[-1]: pd.Series("", index=table.index, dtype="str")})
-
-
-def _header(path: Path) -> str:
-    with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        return stream.readline().rstrip("\r\n")
+    return LABELLED_MAPS.read(folder / TABLE)
 
 
 def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[Halves]:
@@ -197,9 +172,6 @@ def _read_array(path: Path, name: str) -> npt.NDArray[Any]:
 def _read_labels(path: Path, maps: Collection[str]) -> pd.DataFrame:
     if not path.is_file() or path.stat().st_size == 0:
         return no_labels()
-    if _header(path) == ",".join(EARLIER_LABELS.names):
-        old = _read_earlier(path, maps).assign(columns="", number=None, diagonal=None, tokens="")
-        return label_table(old[list(LABEL_COLUMNS)].to_numpy())
     labels = LABELS_TABLE.read(path)
     _check_maps(path, labels, maps)
     for row, one in enumerate(answers(labels), start=1):
@@ -207,14 +179,6 @@ def _read_labels(path: Path, maps: Collection[str]) -> pd.DataFrame:
             one.check()
         except InputError as error:
             raise InputError(f"{path}, row {row}: {error}") from None
-    return labels
-
-
-def _read_earlier(path: Path, maps: Collection[str]) -> pd.DataFrame:
-    if not path.is_file():
-        return _no_earlier_labels()
-    labels = EARLIER_LABELS.read(path)
-    _check_maps(path, labels, maps)
     return labels
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Integers
+from darksecrets.patterns.identities import identities
 from darksecrets.patterns.mapset import COLUMNS, MapSet, no_labels
-from darksecrets.patterns.mixing import identities
 from darksecrets.run.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def sample_maps(
     Short and long examples are drawn equally often as far as there are some: from `_BINS` ranges of
     lengths, equal on a logarithmic scale; none is longer than `LONGEST`. No example is drawn twice
     before all examples of its store were drawn, so that most maps are of different sentences. The
-    maps are in random order, and their names are opaque (`darksecrets.patterns.mixing`).
+    maps are in random order, and their names are opaque (`darksecrets.patterns.identities`).
 
     Args:
         stores: The attention stores to draw from, of one pre-trained model and any states of it.

@@ -64,8 +64,7 @@ _ORIGIN = (
 
 LABELLED_MAPS = Table(
     "maps",
-    "Single maps to label; their arrays, in this order, are in `maps.npz`. A file without the last "
-    "column is read, too.",
+    "Single maps to label; their arrays, in this order, are in `maps.npz`.",
     (
         *_ORIGIN,
         text(
@@ -110,8 +109,7 @@ _ANSWERS = (
 
 LABELS = Table(
     "labels",
-    "Labels of a set of maps, in the order in which they were given. A file with the columns of "
-    "`earlier_labels` is read, too; its second answers are unknown.",
+    "Labels of a set of maps, in the order in which they were given.",
     (
         _MAP,
         *_ANSWERS,
@@ -128,71 +126,32 @@ LABELS = Table(
     by_hand=True,
 )
 
-EARLIER_LABELS = Table(
-    "earlier_labels",
-    "Labels given before second answers were asked for. Nothing is trained on them.",
-    (_MAP, _LABEL, *_GIVEN, _TIME),
-    may_be_empty=True,
-    by_hand=True,
-)
-
-_PAIR = (
-    text("first", "annotator and pass"),
-    text("second", "annotator and pass compared with it"),
-    text("maps_of", "`all`, a model, or a model and its state"),
-    text(
-        "question",
-        "the class under a definition, or a second answer (of `columns`, whichever is the "
-        "strongest)",
-        values=(*DEFINITIONS, "columns", "number", "diagonal"),
-    ),
+_DEFINITION = text(
+    "definition",
+    "`lenient`: columns count whichever tokens they are; `strict`: special tokens only",
+    values=DEFINITIONS,
 )
 
 AGREEMENT = Table(
     "agreement",
     "Agreement of two labelling passes.",
     (
-        *_PAIR,
-        text(
-            "value",
-            "`all`; an answer; or two classes, such as `vertical and block`: over the maps that "
-            "both passes gave one of the two",
-        ),
-        integer("maps", "maps that both labelled; for one answer: labels with it"),
-        share(
-            "agreement",
-            "share of maps with the same answer; for one answer: share of its labels that the "
-            "other pass confirms; empty if neither used it",
-            optional=True,
-        ),
+        text("first", "annotator and pass"),
+        text("second", "annotator and pass compared with it"),
+        text("maps_of", "`all`, or a model"),
+        _DEFINITION,
+        integer("maps", "maps that both labelled"),
+        share("agreement", "share of maps with the same class"),
         number(
             "kappa",
-            "Cohen's kappa; empty for one answer, or if both passes gave all maps the same",
+            "Cohen's kappa; empty if both passes gave all maps the same class",
             low=-1,
             high=1,
             optional=True,
         ),
         *interval("kappa", bounds=(-1, 1), optional=True),
     ),
-    key=("first", "second", "maps_of", "question", "value"),
-)
-
-CONFUSION = Table(
-    "confusion",
-    "Answers that two labelling passes confuse; only those that occur.",
-    (
-        *_PAIR,
-        text("value_first", "answer of the first pass"),
-        text("value_second", "answer of the second pass"),
-        integer("maps", "maps with these two answers", low=1),
-    ),
-    key=("first", "second", "maps_of", "question", "value_first", "value_second"),
-)
-
-_DEFINITION = text(
-    "definition",
-    "`lenient`: columns count whichever tokens they are; `strict`: special tokens only",
-    values=DEFINITIONS,
+    key=("first", "second", "maps_of", "definition"),
 )
 
 PATTERN_PREDICTIONS = Table(
@@ -441,5 +400,5 @@ TABLES = (
     PATTERN_AGREEMENT,
     TYPICAL_MAPS,
 )
-LABELLING = (LABELLED_MAPS, LABELS, EARLIER_LABELS, AGREEMENT, CONFUSION)
+LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT)
 """Tables of a set of labelled maps, not of a run."""

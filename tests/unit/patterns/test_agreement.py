@@ -1,4 +1,3 @@
-import itertools
 import math
 
 import numpy as np
@@ -8,9 +7,10 @@ from sklearn.metrics import cohen_kappa_score
 from toy_maps import toy_set
 
 from darksecrets.patterns.__main__ import main
-from darksecrets.patterns.agreement import agreements, describe, write_tables
+from darksecrets.patterns.agreement import compare_passes
 from darksecrets.patterns.classes import PATTERNS
 from darksecrets.patterns.mapset import MapSet, label_table
+from darksecrets.patterns.tables import AGREEMENT
 from darksecrets.run.errors import InputError
 
 CLASSES = list(PATTERNS)
@@ -35,16 +35,17 @@ def table(**passes):
     return label_table(rows)
 
 
-def mapset(labels, models=None, states=None):
+def mapset(labels, models=None):
     maps = toy_set(120)
-    named = maps.table.assign(model=models or "toy", state=states or "finetuned")
+    named = maps.table.assign(model=models or "toy")
     return MapSet(named, maps.maps, labels)
 
 
-def of_class(labels, maps_of="all", question="lenient", **origin):
-    """Agreements in the class, one for each pair of passes."""
-    found = agreements(mapset(labels, **origin))
-    return [one for one in found if (one.maps_of, one.question) == (maps_of, question)]
+def compare(labels, maps_of="all", definition="lenient", **origin):
+    """Rows of a definition, one for each pair of passes."""
+    found = compare_passes(mapset(labels, **origin))
+    rows = found[(found["maps_of"] == maps_of) & (found["definition"] == definition)]
+    return list(rows.itertuples())
 
 
 @pytest.fixture
@@ -56,22 +57,17 @@ def two():
     return first.tolist(), second.tolist()
 
 
-def test_kappa_and_confusion_by_hand():
+def test_kappa_by_hand():
     first = ["vertical", "vertical", "diagonal", "diagonal"]
     second = ["vertical", "diagonal", "diagonal", "diagonal"]
-    (pair,) = of_class(table(x1=first, x2=second))
+    (pair,) = compare(table(x1=first, x2=second))
     # Observed 3/4; expected 1/2 * 1/4 + 1/2 * 3/4 = 1/2.
     assert pair.kappa == pytest.approx(0.5)
-    assert pair.share == 0.75
-    assert pair.confusion[:2, :2].tolist() == [[1, 1], [0, 2]]
-    assert pair.confusion.sum() == pair.maps == 4
-    shares = pair.per_value()
-    assert shares[:2] == pytest.approx([2 / 3, 4 / 5])
-    assert np.isnan(shares[2:]).all()
+    assert (pair.maps, pair.agreement) == (4, 0.75)
 
 
 def test_the_interval_is_that_of_drawing_maps_one_by_one(two):
-    (pair,) = of_class(table(x1=two[0], x2=two[1]))
+    (pair,) = compare(table(x1=two[0], x2=two[1]))
     rng = np.random.default_rng(0)
     first, second = map(np.asarray, two)
     draws = []
@@ -79,7 +75,8 @@ def test_the_interval_is_that_of_drawing_maps_one_by_one(two):
         drawn = rng.integers(0, 120, size=120)
         draws.append(cohen_kappa_score(first[drawn], second[drawn]))
     # Quantiles of 2000 and 800 draws of a value with a standard deviation of about 0.05.
-    assert pair.interval == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.02)
+    interval = [pair.ci_low, pair.ci_high]
+    assert interval == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.02)
 
 
 def test_only_maps_that_both_labelled_count_and_all_pairs_are_compared():
@@ -89,70 +86,51 @@ def test_only_maps_that_both_labelled_count_and_all_pairs_are_compared():
         y1=[None, "diagonal", None, None],
         x3=["vertical", None, "block", None],  # of disputed maps only: not compared
     )
-    pairs = of_class(labels)
+    pairs = compare(labels)
     found = {(pair.first, pair.second): pair.maps for pair in pairs}
     assert found == {("x (pass 1)", "x (pass 2)"): 2, ("x (pass 1)", "y (pass 1)"): 1}
 
 
 def test_one_class_for_all_has_no_kappa():
-    (pair,) = of_class(table(x1=["block"] * 3, x2=["block"] * 3))
+    (pair,) = compare(table(x1=["block"] * 3, x2=["block"] * 3))
     assert math.isnan(pair.kappa)
-    assert np.isnan(pair.interval).all()
-    assert pair.share == 1
-    assert "nan" in describe([pair])
+    assert np.isnan([pair.ci_low, pair.ci_high]).all()
+    assert pair.agreement == 1
 
 
-def test_models_and_their_states_are_compared_on_their_own(two):
+def test_models_are_compared_on_their_own(two):
     models = ["a", "b", "b"] * 40
-    states = ["finetuned", "pretrained", "random"] * 40
-    labels = table(x1=two[0], x2=two[1])
-    found = agreements(mapset(labels, models, states))
-    kappas = {one.maps_of: one.kappa for one in found if one.question == "lenient"}
+    found = compare_passes(mapset(table(x1=two[0], x2=two[1]), models))
+    kappas = found[found["definition"] == "lenient"].set_index("maps_of")["kappa"].to_dict()
     first, second = map(np.asarray, two)
     kept = {
         "all": np.ones(120, dtype=bool),
         "a": np.array(models) == "a",
         "b": np.array(models) == "b",
-        "b, pretrained": np.array(states) == "pretrained",
-        "b, random": np.array(states) == "random",
     }
     expected = {name: cohen_kappa_score(first[some], second[some]) for name, some in kept.items()}
     assert kappas == pytest.approx(expected, abs=1e-12)
 
 
-def test_readings_and_second_answers_are_compared():
+def test_both_definitions_are_compared():
     first = [("vertical", "s", 1, 0), ("vertical", "ws", 2, 1), ("block", "-", 0, 0)] * 4
     other = [("vertical", "s", 2, 0), ("vertical", "sw", 2, 1), ("block", "-", 0, 1)] * 3
     other += [("vertical", "p", 1, 0), ("vertical", "s", 2, 1), ("heterogeneous", "-", 0, 0)]
-    found = {one.question: one for one in agreements(mapset(table(x1=first, y1=other)))}
-    assert found["lenient"].share == 11 / 12
-    assert found["strict"].share == 9 / 12
-    strict = [
-        ["vertical" if one[1] == "s" else "block" if one[0] == "block" else "heterogeneous"]
-        for one in first
-    ]
+    labels = table(x1=first, y1=other)
+    (lenient,) = compare(labels)
+    (strict,) = compare(labels, definition="strict")
+    assert lenient.agreement == 11 / 12
+    assert strict.agreement == 9 / 12
+    strict_first = ["vertical", "heterogeneous", "block"] * 4
     strict_other = ["vertical", "heterogeneous", "block"] * 3
     strict_other += ["heterogeneous", "vertical", "heterogeneous"]
-    assert found["strict"].kappa == pytest.approx(cohen_kappa_score(strict, strict_other))
-    assert found["columns"].share == 10 / 12, "the order of the letters does not count"
-    assert found["number"].share == pytest.approx((12 - 3) / 12)
-    assert found["diagonal"].share == pytest.approx((12 - 3) / 12)
+    assert strict.kappa == pytest.approx(cohen_kappa_score(strict_first, strict_other))
 
 
-def test_labels_without_second_answers_are_compared_in_the_wide_reading_only():
+def test_labels_without_second_answers_are_compared_in_the_lenient_definition_only():
     old = [("vertical", "", None, None), ("block", "", None, None)]
-    found = agreements(mapset(table(x1=old, x2=old)))
-    assert [one.question for one in found] == ["lenient"]
-
-
-def test_kappa_of_two_classes_is_over_maps_with_one_of_them_from_both(two):
-    (pair,) = of_class(table(x1=two[0], x2=two[1]))
-    found = {frozenset(one.values): one for one in pair.of_two()}
-    for one, other in itertools.combinations(CLASSES, 2):
-        both = [some for some in zip(*two, strict=True) if {*some} <= {one, other}]
-        kappa = cohen_kappa_score(*zip(*both, strict=True))
-        assert found[frozenset((one, other))].maps == len(both)
-        assert found[frozenset((one, other))].kappa == pytest.approx(kappa, nan_ok=True)
+    found = compare_passes(mapset(table(x1=old, x2=old)))
+    assert found["definition"].tolist() == ["lenient"]
 
 
 def test_annotators_who_divide_a_pass_count_as_one():
@@ -161,26 +139,9 @@ def test_annotators_who_divide_a_pass_count_as_one():
         b1=[None, None, "block", "diagonal"],
         c2=["block", "diagonal", "block", "diagonal"],
     )
-    (pair,) = of_class(labels)
+    (pair,) = compare(labels)
     assert (pair.first, pair.second) == ("a, b (pass 1)", "c (pass 2)")
-    assert (pair.maps, pair.share) == (4, 0.75)
-
-
-def test_tables_have_the_numbers(two, tmp_path):
-    found = agreements(mapset(table(x1=two[0], x2=two[1])))
-    wide = found[0]
-    write_tables(found, tmp_path)
-    shares = pd.read_csv(tmp_path / "agreement.csv").set_index("value")
-    shares = shares.query("question == 'lenient'")
-    assert shares.loc["all", "kappa"] == pytest.approx(wide.kappa)
-    assert shares.loc[CLASSES, "agreement"].to_numpy() == pytest.approx(wide.per_value())
-    assert shares.loc[CLASSES, "maps"].sum() == 240
-    (two_classes,) = (one for one in wide.of_two() if one.values == ("vertical", "block"))
-    assert shares.loc["vertical and block", "kappa"] == pytest.approx(two_classes.kappa)
-    confusion = pd.read_csv(tmp_path / "confusion.csv").query("question == 'lenient'")
-    cell = confusion.query("value_first == 'vertical' and value_second == 'block'")["maps"]
-    both = zip(*two, strict=True)
-    assert cell.item() == sum(pair == ("vertical", "block") for pair in both)
+    assert (pair.maps, pair.agreement) == (4, 0.75)
 
 
 def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
@@ -189,9 +150,10 @@ def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
     toy_set(4).save(tmp_path / "set")
     labels = table(x1=["block"] * 4, x2=["block", "block", "diagonal", "block"])
     labels.to_csv(tmp_path / "set" / "labels.csv", index=False)
-    assert main(["agreement", str(tmp_path / "set"), "--csv", str(tmp_path / "csv")]) == 0
-    assert "same label     75.0%" in capsys.readouterr().out
-    assert (tmp_path / "csv" / "confusion.csv").is_file()
+    file = tmp_path / "agreement.csv"
+    assert main(["agreement", str(tmp_path / "set"), "--csv", str(file)]) == 0
+    assert "0.750" in capsys.readouterr().out
+    assert AGREEMENT.read(file)["agreement"].tolist() == [0.75, 0.75]
 
 
 @pytest.mark.parametrize(
@@ -205,4 +167,4 @@ def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
 )
 def test_what_cannot_be_compared_is_refused(labels, message):
     with pytest.raises(InputError, match=message):
-        agreements(mapset(labels))
+        compare_passes(mapset(labels))

@@ -30,7 +30,6 @@ def labelling(folder, annotator="x", number=1):
         yield Pass(MapSet.load(folder), file, annotator, number)
 
 
-OLD = "map,label,annotator,pass,time\ntoy-0001,block,x,1,t\n"
 PLAUSIBLE = {
     "vertical": Answers("vertical", "s", 2, 0),
     "diagonal": Answers("diagonal", "-", 0, 2),
@@ -240,22 +239,14 @@ def test_a_file_with_other_columns_is_refused(folder):
     (folder / "labels.csv").write_text("label,map,annotator,pass,time\n")
     with pytest.raises(InputError, match="found the columns label,map"), open_labels(folder):
         pass
-    (folder / "labels.csv").write_text(OLD)
-    with (
-        pytest.raises(InputError, match=r"without second answers. To keep them, .* earlier_labels"),
-        open_labels(folder),
-    ):
-        pass
 
 
 def test_the_copy_has_the_maps_and_not_the_labels_of_the_sample(sample, tmp_path):
-    (sample / "labels.csv").write_text(OLD)
-    (sample / "earlier_labels.csv").write_text(OLD)
+    label_all(sample, "x", 1, lambda _: "block")
     (sample / "provenance.json").write_text("{}")
     prepare(tmp_path / "copy", sample)
     copy = MapSet.load(tmp_path / "copy")
     assert copy.labels.empty
-    assert len(copy.earlier) == 1
     pd.testing.assert_frame_equal(copy.table, MapSet.load(sample).table)
     assert (tmp_path / "copy" / "provenance.json").is_file()
 

@@ -1,11 +1,8 @@
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from darksecrets.patterns.mapset import MapSet, label_table
-from darksecrets.patterns.tables import EARLIER_LABELS
 from darksecrets.run.errors import InputError
 
 TOKENS = ("[CLS] null [SEP]", "[CLS] nan , NA [SEP]")
@@ -25,10 +22,6 @@ def labels(*rows):
 def plausible(label):
     columned = "vertical" in label
     return ("s" if columned else "-", int(columned), 2 if "diagonal" in label else 0)
-
-
-def earlier_labels(*rows):
-    return pd.DataFrame([(*row, TIME) for row in rows], columns=list(EARLIER_LABELS.names))
 
 
 @pytest.fixture
@@ -118,37 +111,6 @@ def test_a_strict_class_is_disputed_like_a_wide_one(mapset):
         ("a-0002", "vertical+diagonal", "x", 2, "sp", 2, 2),
     )
     assert MapSet(mapset.table, mapset.maps, given).disputed() == ["a-0002"]
-
-
-def test_labels_without_second_answers_are_read_and_are_not_strict(mapset, folder):
-    earlier_labels(
-        ("a-0001", "vertical", "x", 1), ("a-0002", "block", "x", 1), ("a-0001", "vertical", "x", 2)
-    ).to_csv(folder / "labels.csv", index=False)
-    settled = MapSet.load(folder).settled()
-    assert settled["label"].tolist() == ["vertical", "block"]
-    assert settled["strict"].tolist() == ["", "block"]
-    assert settled["columns"].tolist() == ["", ""]
-    assert settled[["number", "diagonal"]].isna().all(axis=None)
-
-
-def test_a_table_without_earlier_names_is_read(mapset, folder):
-    mapset.table.drop(columns="earlier").to_csv(folder / "maps.csv", index=False)
-    read = MapSet.load(folder).table
-    assert list(read.columns) == list(mapset.table.columns)
-    assert read["earlier"].tolist() == ["", ""]
-
-
-def test_earlier_labels_are_kept_apart(mapset, tmp_path):
-    old = earlier_labels(("a-0001", "block", "x", 1), ("a-0001", "diagonal", "x", 2))
-    dataclasses.replace(mapset, earlier=old).save(tmp_path / "new")
-    read = MapSet.load(tmp_path / "new")
-    pd.testing.assert_frame_equal(read.earlier, old, check_dtype=False)
-    assert read.settled().empty
-    assert read.disputed() == []
-    strange = earlier_labels(("b-0001", "block", "x", 1))
-    strange.to_csv(tmp_path / "new" / "earlier_labels.csv", index=False)
-    with pytest.raises(InputError, match=r"earlier_labels.csv: labels of 1 maps .* b-0001"):
-        MapSet.load(tmp_path / "new")
 
 
 def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset):

@@ -75,13 +75,6 @@ def test_maps_are_attention_over_their_tokens_and_none_comes_twice(shipped):
     assert len(table) >= 1200
 
 
-def test_every_earlier_map_kept_its_labels(shipped):
-    known = shipped.table[shipped.table["earlier"] != ""]
-    assert len(known) == 468
-    assert set(shipped.earlier["map"]) == set(known["map"])
-    assert not set(shipped.earlier["annotator"]) & set(shipped.labels["annotator"])
-
-
 def test_maps_that_share_a_sentence_are_never_on_both_sides_of_a_fold(readme):
     data = annotations.load([annotations.SHIPPED])
     groups = pd.Series(data.groups)
