@@ -27,8 +27,7 @@ def main(job: Job) -> None:
     paths: dict[tuple[str, str], dict[int, Path]] = {}
     for (task, state, seed), path in zip(params.models, job.input.all("sweeps"), strict=True):
         paths.setdefault((task, state), {})[seed] = path
-        modes = {mode: SweepResult.load(path / mode) for mode in params.compare_modes[task]}
-        found = scored(SweepResult.load(path), modes, tasks[task], resampling)
+        found = scored(SweepResult.load(path), tasks[task], resampling)
         for name, rows in found.items():
             parts[name].append(identify(rows, task, f"{state}/seed-{seed}"))
     for (task, state), of_seeds in paths.items():

@@ -3,15 +3,15 @@
 from typing import Any
 
 from _job import Job, script
-from _sweep import run_sweep
 
 
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write the predictions, resuming where an interrupted job stopped; return details."""
-    from darksecrets.ablation.sweep import Settings
+    from darksecrets.ablation.sweep import Settings, sweep
     from darksecrets.data.tasks import Task
 
     task, seed = Task.from_entry(job.wildcards.task, job.params.task), int(job.wildcards.seed)
     settings = Settings(task, seed, job.params.max_length, **job.params.settings)
-    return {"sweep": run_sweep(job, job.output.sweep, settings)}
+    inputs = job.input.model, job.input.dataset
+    return {"sweep": sweep(*inputs, job.output.sweep, settings, threads=job.threads)}

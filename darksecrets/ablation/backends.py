@@ -2,7 +2,7 @@
 
 A `Backend` gives logits for pairs of an intervention and an example. `Loop` takes any intervention
 and any encoder whose attention can be reached. `darksecrets.ablation.shared` is faster but supports
-fewer of both; `darksecrets.ablation.screening` wraps it and is faster still.
+fewer of both.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -32,24 +31,6 @@ Logits = Reals
 Mask = Flags
 
 
-@dataclass(frozen=True)
-class Block:
-    """Logits of some examples under every intervention, NaN where not computed.
-
-    Attributes:
-        screened: [interventions, examples, outputs], computed in bfloat16.
-        exact: Likewise, in the model's precision.
-    """
-
-    screened: Logits
-    exact: Logits
-
-    @property
-    def logits(self) -> Logits:
-        """The exact logits where they were computed, else the screened ones."""
-        return np.where(np.isnan(self.exact), self.screened, self.exact)
-
-
 class Backend(ABC):
     """Computes the logits of a classifier for pairs of an intervention and an example.
 
@@ -65,7 +46,6 @@ class Backend(ABC):
     """
 
     name: ClassVar[str]
-    arithmetic: ClassVar[str] = "float32"
 
     def __init__(
         self,
@@ -78,7 +58,7 @@ class Backend(ABC):
 
     @abstractmethod
     def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
-        """Compute some pairs exactly.
+        """Compute some pairs.
 
         Args:
             rows: Row numbers of examples in the split, sorted by length.
@@ -91,32 +71,9 @@ class Backend(ABC):
             InputError: An output is not finite.
         """
 
-    def block(self, rows: Sequence[int]) -> Block:
-        """Compute some examples under every intervention, as far as one block allows.
-
-        `settle` computes the rest when all blocks are known.
-        """
-        everything = np.ones((len(self.interventions), len(rows)), dtype=bool)
-        return Block(self.empty(len(rows)), self.logits(rows, everything))
-
-    def resume(self, block: Block) -> None:  # noqa: B027 - most backends keep no state
-        """Take a block that was computed before into account."""
-
-    def settle(
-        self,
-        blocks: Sequence[Sequence[int]],  # noqa: ARG002 - for backends that override it
-        found: Block,  # noqa: ARG002
-    ) -> dict[str, Any]:
-        """Compute, in place, what `block` left open.
-
-        Args:
-            blocks: Row numbers of the examples of every block.
-            found: The logits of all examples.
-
-        Returns:
-            What was done, for the provenance.
-        """
-        return {}
+    def all_logits(self, rows: Sequence[int]) -> Logits:
+        """Logits of some examples under every intervention, [interventions, rows, outputs]."""
+        return self.logits(rows, np.ones((len(self.interventions), len(rows)), dtype=bool))
 
     def run(self, number: int, rows: Sequence[int]) -> Logits:
         """Run the model on a padded batch of examples under one intervention, [rows, outputs]."""

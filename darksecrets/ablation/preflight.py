@@ -84,16 +84,14 @@ def _check_sets(ablation: Mapping[str, Any], folder: Path) -> None:
     size = read_size(folder / "config.json")
     shape = Shape(size.layers, size.heads)
     sets.check(ablation["sets"], shape)
-    for key, modes in (("mode", [ablation["mode"]]), ("compare_modes", ablation["compare_modes"])):
-        if set(modes) <= set(MODES) or importlib.util.find_spec("torch") is None:
-            continue
-        from darksecrets.ablation import disable
+    if ablation["mode"] in MODES or importlib.util.find_spec("torch") is None:
+        return
+    from darksecrets.ablation import disable
 
-        for mode in modes:
-            try:
-                disable.check_mode(mode)
-            except InputError as error:
-                raise InputError(f"ablation.{key} in the configuration: {error}") from None
+    try:
+        disable.check_mode(ablation["mode"])
+    except InputError as error:
+        raise InputError(f"ablation.mode in the configuration: {error}") from None
 
 
 def check_states(config: Mapping[str, Any], left_out: str = "") -> None:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from darksecrets.ablation.best import best, survival
-from darksecrets.ablation.modes import compare_modes
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import PLACES, Resampling, effects, of_kind
-from darksecrets.ablation.tables import BEST_HEAD, MODE_COMPARISON, SURVIVAL
+from darksecrets.ablation.tables import BEST_HEAD, SURVIVAL
 from darksecrets.data.tasks import Task
 
 
-def scored(
-    result: SweepResult, modes: Mapping[str, SweepResult], task: Task, resampling: Resampling
-) -> dict[str, pd.DataFrame]:
+def scored(result: SweepResult, task: Task, resampling: Resampling) -> dict[str, pd.DataFrame]:
     """Effects of heads, layers and custom sets, the best ones' gains, and summaries.
 
     Args:
         result: A sweep.
-        modes: The same sweep in other modes.
         task: The task it was made for.
         resampling: Numbers of samples, seed.
 
@@ -30,9 +24,7 @@ def scored(
     """
     table, means = effects(result, task, resampling)
     gains = best(result, task, resampling)
-    return {
-        **{f"{kind}_ablation": of_kind(table, kind) for kind in PLACES},
-        BEST_HEAD.name: gains,
-        SURVIVAL.name: survival(table, means, gains, len(result.idx)),
-        MODE_COMPARISON.name: compare_modes(result, dict(modes), task, resampling),
-    }
+    tables = {f"{kind}_ablation": of_kind(table, kind) for kind in PLACES}
+    tables[BEST_HEAD.name] = gains
+    tables[SURVIVAL.name] = survival(table, means, gains, len(result.idx))
+    return tables

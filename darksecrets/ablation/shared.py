@@ -16,17 +16,10 @@ set (section 4.6):
 - All sets of a layer are one batch in the layers above, and what sets have in common from the
   lowest layer on is computed once (`darksecrets.ablation.sharing`).
 - On a CPU, every thread works on a batch of its own (`darksecrets.models.threads`).
-
-For screening, most of the work is done in bfloat16: the second feed-forward map of the disabled
-layer, the first if many heads change, and the layers between it and the last. Their linear maps,
-attention and activation are computed in bfloat16, and so is the output of disabled heads in them;
-on a CPU their softmax is not. The intact model, the change at the disabled layer, the last layer,
-the classifier, all normalisations and the sums before them keep the model's own precision.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import threading
@@ -37,14 +30,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from darksecrets.ablation.backends import Backend, Block
+from darksecrets.ablation.backends import Backend
 from darksecrets.ablation.disable import UNIFORM, Disable
 from darksecrets.ablation.sharing import Sharing
 from darksecrets.arrays import Flags, Integers
 from darksecrets.data.batches import MASK
 from darksecrets.models import devices, threads
 from darksecrets.models.hooks import shape_of
-from darksecrets.models.layers import Layer, Raised, classify, embed, is_known, layers_of
+from darksecrets.models.layers import Raised, classify, embed, is_known, layers_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -59,7 +52,7 @@ CHUNK = {"cpu": 2**10, "gpu": 2**16}
 BATCH = {"cpu": 2**24, "gpu": 2**28}
 
 
-def knows(model: PreTrainedModel, interventions: Sequence[Intervention | None]) -> bool:
+def supports(model: PreTrainedModel, interventions: Sequence[Intervention | None]) -> bool:
     """Whether the backend supports the model and all interventions, which must share one mode."""
     changes = [change for change in interventions if change is not None]
     disabling = [change for change in changes if type(change) is Disable]
@@ -81,7 +74,7 @@ class Shared(Backend):
     """Runs all interventions together on inputs of equal length.
 
     Args:
-        model: See `Backend`; `knows` must be true for it and these interventions.
+        model: See `Backend`; `supports` must be true for it and these interventions.
         split: See `Backend`.
         interventions: See `Backend`.
     """
@@ -107,44 +100,13 @@ class Shared(Backend):
         found = self.empty(len(rows))
 
         def compute(places: list[int], trunk: Trunk) -> None:
-            self._fill(found, trunk, places, pairs[:, places])
+            sets, inputs = np.nonzero(pairs[:, places])
+            if len(sets):
+                outputs = self._branches.logits(trunk, sets, inputs)
+                found[sets, np.array(places)[inputs]] = self.checked(outputs)
 
         self._by_group(compute, rows, np.logical_or.reduce(pairs, axis=0))
         return found
-
-    def in_both(self, rows: Sequence[int], choose: Callable[[Logits, list[int]], Mask]) -> Block:
-        """All pairs with most of the work in bfloat16 (see the module), and some exactly.
-
-        Args:
-            rows: See `logits`.
-            choose: Says which pairs to compute exactly, too, [interventions, n], of n examples;
-                given the logits in bfloat16, [interventions, n, outputs], and their places among
-                the rows. Several threads may call it at a time.
-        """
-        found = Block(self.empty(len(rows)), self.empty(len(rows)))
-
-        def compute(places: list[int], trunk: Trunk) -> None:
-            every = np.ones((len(self.interventions), len(places)), dtype=bool)
-            self._fill(found.screened, trunk, places, every, in_bfloat16=True)
-            self._fill(found.exact, trunk, places, choose(found.screened[:, places], places))
-
-        self._by_group(compute, rows, np.ones(len(rows), dtype=bool))
-        return found
-
-    def _fill(
-        self,
-        found: Logits,
-        trunk: Trunk,
-        places: list[int],
-        pairs: Mask,
-        *,
-        in_bfloat16: bool = False,
-    ) -> None:
-        """Put the logits of some pairs of a set and an input of the trunk into their places."""
-        sets, inputs = np.nonzero(pairs)
-        if len(sets):
-            outputs = self._branches.logits(trunk, sets, inputs, in_bfloat16=in_bfloat16)
-            found[sets, np.array(places)[inputs]] = self.checked(outputs)
 
     def _by_group(
         self, compute: Callable[[list[int], Trunk], None], rows: Sequence[int], wanted: Mask
@@ -214,12 +176,8 @@ class _Branches:
         each = 2 * devices.sequence_bytes(model.config, 1)
         self._tokens = devices.batch_size(model.device, each, **CHUNK)
         self._batch = devices.batch_size(model.device, 2 * 4 * 3, **BATCH)
-        self._exact = layers_of(model, model.dtype, mode)
+        self._layers = layers_of(model, mode)
         self._kept = threading.local()
-
-    @functools.cached_property
-    def _in_bfloat16(self) -> list[Layer]:
-        return [*layers_of(self._model, torch.bfloat16, self._mode)[:-1], self._exact[-1]]
 
     def batch_size(self, length: int) -> int:
         """Batch size for inputs of a length, if all sets are to be computed."""
@@ -233,11 +191,11 @@ class _Branches:
         """
         hidden = embed(self._model, inputs)
         states: Trunk = []
-        for layer, common in zip(self._exact, self._common, strict=True):
+        for layer, common in zip(self._layers, self._common, strict=True):
             context, change = layer.context_and_change(hidden)
             context = torch.where(common[:, None], context + change, context)
             attended = layer.project(context, hidden)
-            if len(states) == len(self._exact) - 1:
+            if len(states) == len(self._layers) - 1:
                 states.append(_State(hidden, attended, change, None))
                 break
             normalised, mean, scale = layer.normalise(attended)
@@ -246,36 +204,30 @@ class _Branches:
             hidden = layer.lower(raised.wide, normalised)
         return states
 
-    def logits(
-        self, trunk: Trunk, sets: Integers, rows: Integers, *, in_bfloat16: bool = False
-    ) -> torch.Tensor:
+    def logits(self, trunk: Trunk, sets: Integers, rows: Integers) -> torch.Tensor:
         """Outputs of the classifier for pairs of a set and an input.
 
         Args:
             trunk: Of some inputs.
             sets: [pairs], numbers of sets.
             rows: [pairs], numbers of inputs in the trunk.
-            in_bfloat16: Whether to do most of the work in bfloat16, see the module.
 
         Returns:
             [pairs, outputs].
         """
-        layers = self._in_bfloat16 if in_bfloat16 else self._exact
         ranks = self._sharing.rank[sets]
         order = np.lexsort([rows, ranks])
         step = max(1, self._batch // (trunk[0].hidden.shape[1] * self._size))
         batches = [order[start : start + step] for start in range(0, len(order), step)]
-        found = [self._branch(trunk, layers, ranks[batch], rows[batch]) for batch in batches]
+        found = [self._branch(trunk, ranks[batch], rows[batch]) for batch in batches]
         return torch.cat(found)[self._index(np.argsort(order))]
 
-    def _branch(
-        self, trunk: Trunk, layers: list[Layer], ranks: Integers, rows: Integers
-    ) -> torch.Tensor:
+    def _branch(self, trunk: Trunk, ranks: Integers, rows: Integers) -> torch.Tensor:
         """As `logits`, for pairs sorted by rank, in place of numbers of sets, and input."""
         length, size = trunk[0].hidden.shape[1:]
         below, nodes = trunk[0].hidden[:0], np.empty(0, dtype=np.int64)
         stacks = itertools.cycle(self._memory("stacks", below, 2, len(ranks), length, size))
-        for number, layer in enumerate(layers[:-1]):
+        for number, layer in enumerate(self._layers[:-1]):
             pairs, nodes_here = self._sharing.nodes(number, ranks, rows)
             old = int(np.searchsorted(self._sharing.first[ranks[pairs]], number))
             above = next(stacks)[: len(pairs)]
@@ -285,10 +237,11 @@ class _Branches:
                 above[chunk] = layer.forward(below[self._index(nodes[of])], disabled)
             for chunk in self._chunks(old, len(pairs), length):
                 of = pairs[chunk]
-                above[chunk] = self._leave(trunk[number], number, layer, ranks[of], rows[of])
+                above[chunk] = self._leave(trunk[number], number, ranks[of], rows[of])
             below, nodes = above, nodes_here
+        last = len(self._layers) - 1
         first_tokens = [
-            layers[-1].first_token(hidden, self._disabled(len(layers) - 1, ranks[chunk]))
+            self._layers[-1].first_token(hidden, self._disabled(last, ranks[chunk]))
             for chunk in self._chunks(0, len(ranks), length)
             for hidden in [self._top(trunk, below, nodes[chunk], rows[chunk])]
         ]
@@ -327,24 +280,22 @@ class _Branches:
         step = max(1, self._tokens // length)
         return (slice(first, min(first + step, end)) for first in range(start, end, step))
 
-    def _leave(
-        self, state: _State, number: int, layer: Layer, ranks: Integers, rows: Integers
-    ) -> torch.Tensor:
+    def _leave(self, state: _State, number: int, ranks: Integers, rows: Integers) -> torch.Tensor:
         """Output of the layer, [pairs, L, size], for pairs that leave the trunk at it, by rank."""
-        exact, attended = self._exact[number], state.attended[rows.tolist()]
+        layer, attended = self._layers[number], state.attended[rows.tolist()]
         parts = [
             (here, self._index(rows[here]), heads) for here, heads in self._by_set(number, ranks)
         ]
         for here, of_trunk, heads in parts:
-            attended[here] += exact.project_heads(state.change[of_trunk], heads)
-        normalised, mean, scale = exact.normalise(attended)
-        if state.raised is None or not any(exact.is_narrow(heads) for _, _, heads in parts):
+            attended[here] += layer.project_heads(state.change[of_trunk], heads)
+        normalised, mean, scale = layer.normalise(attended)
+        if state.raised is None or not any(layer.is_narrow(heads) for _, _, heads in parts):
             return layer.feed_forward(normalised)
         wide = self._memory("wide", attended, *attended.shape[:2], state.raised.wide.shape[2])
         for here, of_trunk, heads in parts:
-            if exact.is_narrow(heads):
+            if layer.is_narrow(heads):
                 intact, change = state.raised.of(of_trunk), state.change[of_trunk]
-                exact.raised_with(intact, change, heads, mean[here], scale[here], wide[here])
+                layer.raised_with(intact, change, heads, mean[here], scale[here], wide[here])
             else:
                 wide[here] = layer.up(normalised[here])
         return layer.lower(wide, normalised)

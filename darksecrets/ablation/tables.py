@@ -340,36 +340,6 @@ WORST_HEADS = Table(
     may_be_empty=True,
 )
 
-MODE_COMPARISON = Table(
-    "mode_comparison",
-    "Effects of disabling heads and layers in another way (`mode`), beside those of "
-    "`ablation.mode`; no rows if `ablation.compare_modes` is empty.",
-    (
-        *MODEL,
-        METRIC,
-        _KIND,
-        text("mode", "how heads are disabled in the comparison"),
-        integer("sets", "heads, or layers", low=1),
-        _rank("spearman", "Spearman's rank correlation of the `delta` of both modes"),
-        *interval("spearman", "spearman", bounds=(-1, 1), optional=True),
-        like(_DELTA, "mean `delta` in this mode", name="mean_effect"),
-        like(
-            _DELTA,
-            "mean `delta` in `ablation.mode`",
-            name="reference_effect",
-            control_of="mean_effect",
-        ),
-        like(_DELTA, "`mean_effect` − `reference_effect`", name="difference"),
-        *interval("difference", unit="× 100"),
-        number("absolute_difference", "mean |difference| of the sets' `delta`", "× 100", low=0),
-        integer("differ_q", "sets whose scores differ between the modes (paired test, q < 0.05)"),
-        integer("opposite", "sets whose `delta` has opposite signs in the modes"),
-        integer("opposite_q", "of these, significant in both modes (q < 0.05 each)"),
-    ),
-    key=(*names(*MODEL, METRIC, _KIND), "mode"),
-    may_be_empty=True,
-)
-
 GROUPS = FRAMENET, EQUAL_WORDS, TOKEN_PAIRS = ("framenet", "equal_words", "token_pairs")
 """Experiments that name heads."""
 
@@ -540,7 +510,7 @@ LARGEST_SET_MEANS = Table(
     may_be_empty=True,
 )
 
-EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL, MODE_COMPARISON)
+EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL)
 """Tables that are computed from the predictions of one sweep."""
 
 OVER_SEEDS = (SEED_EFFECTS, SEED_TRANSFER)

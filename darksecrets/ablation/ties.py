@@ -48,15 +48,14 @@ def ties(logits: Array, below: float = TIE) -> Mask:
     return ~(margins(logits) >= below * _scale(logits))  # so that NaN is a tie
 
 
-def decide_ties(backend: Runs, exact: Logits, logits: Logits) -> dict[str, Any]:
+def decide_ties(backend: Runs, logits: Logits) -> dict[str, Any]:
     """Where rounding could change a prediction, use the logits of the example alone.
 
-    The effect of rounding is measured on a seeded sample of the exact pairs.
+    The effect of rounding is measured on a seeded sample of the pairs.
 
     Args:
         backend: The backend that computed the logits.
-        exact: [interventions, examples, outputs] in float32, NaN where only screened.
-        logits: The same, without NaN; changed in place.
+        logits: [interventions, examples, outputs] in float32; changed in place.
 
     Returns:
         ``rounding``, the largest effect seen; ``tie_below``, the margin below which there is a tie;
@@ -66,8 +65,8 @@ def decide_ties(backend: Runs, exact: Logits, logits: Logits) -> dict[str, Any]:
     def alone(pairs: Integers) -> Logits:
         return np.stack([backend.run(number, [row])[0] for number, row in pairs.tolist()])
 
-    known = np.argwhere(~np.isnan(exact[..., 0]))
-    trials = np.random.default_rng(SEED).permutation(known)[:TRIALS]
+    pairs = np.argwhere(np.ones(logits.shape[:2], dtype=bool))
+    trials = np.random.default_rng(SEED).permutation(pairs)[:TRIALS]
     seen = rounding(logits[tuple(trials.T)], alone(trials))
     below = max(TIE, SAFETY * seen)
     tied = np.argwhere(ties(logits, below))

@@ -1,1 +1,1 @@
-"""Self-attention maps: how they are extracted, stored and split into chunks (section 3)."""
+"""Self-attention maps: how they are extracted and stored (section 3)."""

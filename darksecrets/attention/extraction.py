@@ -16,7 +16,6 @@ import torch
 import transformers
 
 from darksecrets.arrays import Halves
-from darksecrets.attention.chunks import batches_of_chunk
 from darksecrets.attention.store import AttentionWriter, write_store
 from darksecrets.data.encoding import encode, sentence_columns
 from darksecrets.models import devices
@@ -75,8 +74,6 @@ def extract(
     *,
     max_length: int = 128,
     batch_size: int = 16,
-    chunk: int = 1,
-    chunks: int = 1,
     draw: Draw | None = None,
 ) -> dict[str, Any]:
     """Write the attention store of a model for some examples.
@@ -92,8 +89,6 @@ def extract(
         output: Folder of the store.
         max_length: Longest sequence kept, in tokens.
         batch_size: Batch size on a CPU; for GPUs see `batches_for`.
-        chunk: Number of the chunk of examples to store, from 1, see the key `chunks`.
-        chunks: Number of chunks.
         draw: How to draw all weights anew, to compare with an encoder that learned nothing; None to
             keep them.
 
@@ -112,13 +107,12 @@ def extract(
     model = place(model)
     shape = shape_of(model)
     lengths = [len(ids) for ids in inputs["input_ids"]]
-    batches = batches_of_chunk(batches_of(len(table), batch_size), lengths, chunk, chunks)
     windows = windows_of(model, lengths[0]) if lengths else ()
-    batches = batches_for(model, batches, lengths)  # last, as it depends on free memory
-    own = table.iloc[batches[0].start : batches[-1].stop] if batches else table.iloc[:0]
+    # Last, as it depends on free memory.
+    batches = batches_for(model, batches_of(len(table), batch_size), lengths)
     with (
-        write_store(Path(output), own, shape.layers, shape.heads, windows) as writer,
-        progress("Attention maps", len(own), "examples") as advance,
+        write_store(Path(output), table, shape.layers, shape.heads, windows) as writer,
+        progress("Attention maps", len(table), "examples") as advance,
     ):
         arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)
         for batch in batches:
@@ -138,8 +132,6 @@ def extract_models(
     *,
     max_length: int,
     batch_size: int,
-    chunk: int = 1,
-    chunks: int = 1,
 ) -> dict[str, Any]:
     """Write the attention stores of several models for the same examples, one after the other.
 
@@ -151,8 +143,6 @@ def extract_models(
         output: Folder of the stores; it appears when all are complete.
         max_length: See `extract`, likewise the others.
         batch_size: Batch size on a CPU.
-        chunk: Number of the chunk of examples.
-        chunks: Number of chunks.
 
     Returns:
         For the provenance, by name of the store: see `extract`; None if a job before had made it.
@@ -160,22 +150,18 @@ def extract_models(
     identity = {
         "models": {name: fingerprint(folder) for name, folder in models.items()},
         "examples": hashlib.sha256(json.dumps(examples).encode()).hexdigest(),
-        "settings": [max_length, batch_size, chunk, chunks],
+        "settings": [max_length, batch_size],
         "device": devices.best().type,
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
     details: dict[str, Any] = dict.fromkeys(models)
-    options: dict[str, Any] = {
-        "max_length": max_length,
-        "batch_size": batch_size,
-        "chunk": chunk,
-        "chunks": chunks,
-    }
     with resuming.resuming(output, identity, _STORES) as folder:
         steps = {name: folder / _STORES.replace("*", str(n)) for n, name in enumerate(models)}
         for name, step in steps.items():
             if not step.is_dir():
-                details[name] = extract(models[name], examples, step, **options)
+                details[name] = extract(
+                    models[name], examples, step, max_length=max_length, batch_size=batch_size
+                )
                 resuming.finish(step)
         with atomic(output) as whole:
             for name, step in steps.items():

@@ -99,7 +99,7 @@ def run(
         )
     if predicted:
         with torch.inference_mode():
-            decide_ties(Loop(mixture, split, different, changed), found.copy(), found)
+            decide_ties(Loop(mixture, split, different, changed), found)
     of_heads = {head: number for number, head in enumerate(changed, start=len(different))}
     places = [different.index(mix) for mix in wanted]
     return found[[*places, *(of_heads.get(head, 0) for head in heads)]]
@@ -170,7 +170,7 @@ class Shared(Loop):
     ) -> None:
         super().__init__(mixture, split, mixes, heads)
         self._starts, self._ends = (
-            layers_of(model, model.dtype, ZERO) for model in (mixture.start, mixture.end)
+            layers_of(model, ZERO) for model in (mixture.start, mixture.end)
         )
         self._whole = whole(mixture.layers, END)
         config, nodes = mixture.end.config, len(self.mixes) + len(self.heads) + 2
@@ -267,7 +267,7 @@ class Shared(Loop):
             if head is not None:
                 self.mixture.reset_head(*self.heads[head])
             model = self.mixture.model
-            return layer_of(model, number, model.dtype, ZERO, copied=True)
+            return layer_of(model, number, ZERO, copied=True)
 
     def _reset(
         self, number: int, own: Sequence[int], hidden: torch.Tensor, found: torch.Tensor

@@ -1,8 +1,6 @@
 """The layers of BERT, RoBERTa and ELECTRA, computed component by component.
 
-These encoders have the same structure. There is no attention mask, so inputs must not be padded. A
-layer may compute in another precision than the model: this then applies to its linear maps,
-attention and activation; layer norms and residual sums stay in the input's precision.
+These encoders have the same structure. There is no attention mask, so inputs must not be padded.
 """
 
 from __future__ import annotations
@@ -53,24 +51,21 @@ def embed(model: PreTrainedModel, inputs: dict[str, torch.Tensor]) -> torch.Tens
     return hidden
 
 
-def layers_of(model: PreTrainedModel, dtype: torch.dtype, mode: str) -> list[Layer]:
+def layers_of(model: PreTrainedModel, mode: str) -> list[Layer]:
     """The layers, bottom to top.
 
     Args:
         model: A model for which `is_known` is true.
-        dtype: The precision to compute in.
         mode: Output of a disabled head, see `Layer`.
     """
     count = len(_modules(model))
-    return [layer_of(model, number, dtype, mode) for number in range(1, count + 1)]
+    return [layer_of(model, number, mode) for number in range(1, count + 1)]
 
 
-def layer_of(
-    model: PreTrainedModel, number: int, dtype: torch.dtype, mode: str, *, copied: bool = False
-) -> Layer:
+def layer_of(model: PreTrainedModel, number: int, mode: str, *, copied: bool = False) -> Layer:
     """One of these layers, by its number from 1; if copied, later changes of the model spare it."""
     module = _modules(model)[number - 1]
-    return Layer(copy.deepcopy(module) if copied else module, dtype, mode)
+    return Layer(copy.deepcopy(module) if copied else module, mode)
 
 
 def _modules(model: PreTrainedModel) -> torch.nn.ModuleList:
@@ -111,23 +106,22 @@ class Layer:
 
     Args:
         layer: The model's own layer.
-        dtype: The precision to compute in.
         mode: Output of a disabled head: the mean of its values (``uniform``) or 0 (``zero``).
     """
 
-    def __init__(self, layer: Any, dtype: torch.dtype, mode: str) -> None:  # noqa: ANN401
+    def __init__(self, layer: Any, mode: str) -> None:  # noqa: ANN401
         attention, output = layer.attention.self, layer.attention.output
         self.heads, self.head_size = attention.num_attention_heads, attention.attention_head_size
         self.scaling, self.uniform = attention.scaling, mode == "uniform"
         projections = (attention.query, attention.key, attention.value)
         self.weights, self.biases = (
-            [getattr(projection, name).detach().to(dtype) for projection in projections]
+            [getattr(projection, name).detach() for projection in projections]
             for name in ("weight", "bias")
         )
         self.query_key_value = _linear(torch.cat(self.weights), torch.cat(self.biases))
-        self.output_weight = output.dense.weight.detach().to(dtype)
+        self.output_weight = output.dense.weight.detach()
         self.output, self.up, self.down = (
-            _linear(dense.weight.detach().to(dtype), dense.bias.detach().to(dtype))
+            _linear(dense.weight.detach(), dense.bias.detach())
             for dense in (output.dense, layer.intermediate.dense, layer.output.dense)
         )
         dense = layer.intermediate.dense
@@ -149,7 +143,7 @@ class Layer:
 
     def project(self, context: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
         """Output projection of [n, L, heads, head size], plus the residual input."""
-        return self.output(context.flatten(2)).to(hidden.dtype).add_(hidden)
+        return self.output(context.flatten(2)).add_(hidden)
 
     def project_heads(self, change: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
         """Change of the output projection if only ``heads`` change, by [n, L, heads, head size]."""
@@ -162,7 +156,7 @@ class Layer:
 
     def lower(self, wide: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
         """Second half of `feed_forward`, from the input of the activation, [n, L, inner size]."""
-        output = self.down(self.activation(wide)).to(attended.dtype)
+        output = self.down(self.activation(wide))
         return self.second_norm(output.add_(attended))
 
     def normalise(self, attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -248,10 +242,7 @@ class Layer:
         shape = (*hidden.shape[:2], 3, self.heads, self.head_size)
         projected = self.query_key_value(hidden).view(shape)
         query, key, value = projected.permute(2, 0, 3, 1, 4)
-        if value.dtype == torch.bfloat16 and value.device.type == "cpu":
-            context = _attention_in_bfloat16(query, key, value, self.scaling)
-        else:
-            context = F.scaled_dot_product_attention(query, key, value, scale=self.scaling)
+        context = F.scaled_dot_product_attention(query, key, value, scale=self.scaling)
         return context.transpose(1, 2), value.transpose(1, 2)
 
     def _constant(self, values: torch.Tensor) -> torch.Tensor:
@@ -259,22 +250,8 @@ class Layer:
         return values.mean(dim=1, keepdim=True) if self.uniform else torch.zeros_like(values)
 
 
-def _attention_in_bfloat16(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
-) -> torch.Tensor:
-    """Attention, [n, heads, L, size], by batched products; the fused kernel is slower here.
-
-    The softmax is in float32, which is both faster and more precise.
-    """
-    shape = query.shape
-    query, key, value = (t.reshape(-1, *shape[2:]) for t in (query, key, value))
-    scores = torch.bmm(query, key.transpose(1, 2)).float().mul_(scaling)
-    context = torch.bmm(torch.softmax(scores, dim=-1).to(value.dtype), value)
-    return context.view(shape)
-
-
 def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
-    """A linear map, [..., inputs] to [..., outputs], computed in the weight's precision.
+    """A linear map, [..., inputs] to [..., outputs].
 
     On x86 CPUs it uses oneDNN if it can, which torch by default uses for bfloat16 only: in float32,
     oneDNN was more than twice as fast as MKL on a CPU not made by Intel. Weights are reordered for
@@ -283,7 +260,7 @@ def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
     of_linear = weight
     if _by_onednn(weight):
         of_linear = torch.ops.mkldnn._reorder_linear_weight(weight, _TYPICAL_ROWS)
-    return lambda x: _multiply(x.to(weight.dtype), of_linear, bias)
+    return lambda x: _multiply(x, of_linear, bias)
 
 
 def _multiply(

@@ -42,7 +42,7 @@ class History:
 
 
 def records(run: Path) -> Iterator[dict[str, Any]]:
-    """The provenance records of a run's results; those of chunks are in the record of the whole.
+    """The provenance records of a run's results.
 
     Args:
         run: Folder of the run.
@@ -53,8 +53,7 @@ def records(run: Path) -> Iterator[dict[str, Any]]:
         folders.sort()
         for name in sorted(names):
             if name.endswith(PROVENANCE):
-                record: dict[str, Any] = json.loads(Path(folder, name).read_text(encoding="utf-8"))
-                yield from (record, *record.get("chunks", ()))
+                yield json.loads(Path(folder, name).read_text(encoding="utf-8"))
 
 
 def gather(found: Iterable[Mapping[str, Any]]) -> History:

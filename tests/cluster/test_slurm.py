@@ -17,7 +17,6 @@ PARTITIONS = Path(__file__).parent / "partitions.yaml"
 # The node has GPUs in name only: jobs request them, find none, and run on the CPU.
 OTHERWISE = (
     "attention={batch_size: 2}",
-    "chunks=2",
     "gpu=1",
 )
 
@@ -36,9 +35,7 @@ def queued(folder: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("early_ends")
-def test_tables_are_those_of_a_local_run_that_splits_nothing_and_asks_for_no_gpu(
-    root, submit, local, tmp_path
-):
+def test_tables_are_those_of_a_local_run_that_asks_for_no_gpu(root, submit, local, tmp_path):
     run = submit(
         *(tmp_path, root / "Snakefile", "all", "--slurm-partition-config", str(PARTITIONS)),
         *("--configfile", str(CONFIG), "--config", *OTHERWISE),

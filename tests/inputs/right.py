@@ -34,11 +34,8 @@ KEYS = [
     _key("fine_tuning.weight_decay", 0.0),
     _key("fine_tuning.max_length", 8),
     _key("fine_tuning.batch_size", 100_000),
-    _key("chunks", 400),
     _key("ablation.states", []),
     _key("ablation.joint.tasks", []),
-    _key("ablation.screening", True),
-    _key("ablation.compare_modes", ["zero"]),
     *(
         _key("ablation.sets", [selector])
         for selector in (

@@ -192,7 +192,7 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
             logits = evaluate(model, split)
         assert np.array_equal(sweep.predictions[number], logits.argmax(axis=1))
     record = json.loads((run / "ablation/RTE/finetuned/seed-2/provenance.json").read_text())
-    assert record["sweep"]["backend"] in ("shared", "shared, screened")
+    assert record["sweep"]["backend"] == "shared"
     assert not list(run.rglob(".seed-*.partial"))
 
 
@@ -328,10 +328,6 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     assert len(transfer) == 2 * 2 * 2 * (len(TASKS) + 1)
     tasks = pd.read_csv(run / "tables" / "task_agreement.csv")
     assert len(tasks) == 1 + len(TASKS)
-    modes = pd.read_csv(run / "tables" / "mode_comparison.csv")
-    assert modes[["task", "seed", "kind", "mode"]].to_numpy().tolist() == [
-        ["RTE", seed, kind, "zero"] for seed in SEEDS for kind in ("head", "layer")
-    ]
     survival = pd.read_csv(run / "tables" / "survival.csv")
     assert set(survival["kind"]) == {"head", "layer"}
 

@@ -37,7 +37,7 @@ def test_every_measured_rule_asks_for_what_it_needs(rules, smoke_config):
     assert measured <= asking
 
 
-def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_config):
+def test_jobs_of_a_model_ask_for_a_gpu(smoke_config):
     asked = {rule.name: plan.asked_by(rule) for rule in _workflow(smoke_config, gpu=1).rules}
     on_gpu = {name for name, needed in asked.items() if needed and needed.gpus}
     assert on_gpu == {
@@ -45,12 +45,10 @@ def test_jobs_of_a_model_ask_for_a_gpu_and_gathering_its_chunks_does_not(smoke_c
         *("look_at_text", "measure_syntactic_changes", "measure_syntax", "measure_coreference"),
         *("measure_alternatives", "measure_linked_alternatives"),
         "measure_faithfulness",
-        *("extract_attention", "extract_attention_chunk", "measure_framenet_heads"),
-        *("sweep_heads_chunk", "sweep_heads"),  # ties are decided on the same kind of device
-        *("sweep_joint_chunk", "sweep_joint"),
+        *("extract_attention", "measure_framenet_heads", "sweep_heads", "sweep_joint"),
         *("reset_weights", "measure_surface", "measure_flatness"),
         *("keep_snapshots", "follow_heads", "finetune_cell"),
-        *("measure_importance", "order_heads", "sweep_pruned_chunk", "sweep_pruned"),
+        *("measure_importance", "order_heads", "sweep_pruned"),
         *("find_subnetworks", "retrain_subnetwork"),
         "learn_gates",
     }

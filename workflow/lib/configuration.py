@@ -60,8 +60,6 @@ _MOVED = {
     "data.validation": "now `data.size`, both numbers: [training, validation]",
     "framenet.folder": "now `framenet.path`",
     "framenet.file": "now `framenet.path`",
-    "attention.chunks": "now `chunks`",
-    "ablation.chunks": "now `chunks`",
     "inspect.drawn": "no longer a setting: the first ten examples are drawn",
     **{
         f"compression.{name}": f"now `compression.amounts.{name}`"
@@ -274,7 +272,6 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     names = {"tasks": list(config["tasks"])}
     choices = [
         ("ablation.tasks", "tasks", ""),
-        ("ablation.compare_tasks", "ablation.tasks", ""),
         ("ablation.joint.tasks", "ablation.tasks", ""),
         *(
             choice

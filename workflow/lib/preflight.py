@@ -70,8 +70,6 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
         configuration.check_places(config)
     further = analyses.checks(config["analyses"])
     _apply(config, OF_A_LOOK if looking else (*OF_A_PLAN, *further))
-    if not looking:
-        check_chunks(config)
 
 
 def check_packages(config: Mapping[str, Any], packages: Set[str]) -> None:
@@ -99,21 +97,6 @@ def _apply(
                 f"{error.filename}: cannot be read ({error.strerror}), expected a file or folder "
                 "that you may read. Correct the path, or its permissions."
             ) from None
-
-
-def check_chunks(config: Mapping[str, Any]) -> None:
-    """Check that work is not split into more chunks than there are examples.
-
-    Raises:
-        InputError: Every task has fewer examples than chunks, so that some would always be empty.
-    """
-    most = max(resources.examples(config, task)[1] for task in config["tasks"])
-    if config["chunks"] > min(most, config["samples"]["size"]):
-        raise InputError(
-            f"chunks: found {config['chunks']}, expected at most "
-            f"{min(most, config['samples']['size'])}, the validation examples of the largest task, "
-            "or `samples.size` of them: a chunk has at least one. Lower it."
-        )
 
 
 def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Memory, time and disk that jobs need, from measured constants; rules request it by `Asked`.
 
 A job's need is a formula of the number of examples of its task and the size of the model. The
-constants come from the benchmark files of finished runs and from ``benchmarks/stages.py``;
+constants come from the benchmark files of finished runs and from ``benchmarks/results/stages.md``;
 ``docs/resources.md`` compares requested with used. A job requests its need with a margin; a job
 that exceeds this is resubmitted with twice as much. Nothing here needs torch.
 
@@ -47,8 +47,7 @@ _ENCODED = 250  # bytes per token while texts are encoded
 _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
 
-# Expected seconds of one core; `python benchmarks/resources.py results/<run>` compares them with a
-# run's.
+# Expected seconds of one core.
 _START = 4.5  # until torch and transformers are imported
 _START_OF_TABLES = 1.0  # until NumPy and pandas are imported
 _START_OF_CLASSIFIER = 3.0  # until torch is imported
@@ -106,7 +105,6 @@ class Work:
         config: The run's resolved configuration.
         regression: Whether the task's scores are correlations.
         parsed: Whether its sentences are parsed, unlike the built-in corpus's.
-        modes: In how many ways its heads are disabled.
         epochs: Passes over its training examples in fine-tuning.
     """
 
@@ -118,7 +116,6 @@ class Work:
     config: Mapping[str, Any]
     regression: bool = False
     parsed: bool = True
-    modes: int = 1
     epochs: int = 3
 
     @property
@@ -257,17 +254,7 @@ def all_maps(work: Work) -> Need:
 
 
 def extraction(work: Work) -> Need:
-    """The maps of a task's models, one after the other; or gathering them from chunks."""
-    return _scaled(_all_stores(work), work.config["chunks"] == 1, "operations")
-
-
-def extraction_chunk(work: Work) -> Need:
-    """The maps of a task's models on a chunk of the sample."""
-    return _chunk(work, _all_stores(work))
-
-
-def _all_stores(work: Work) -> Need:
-    """The maps of all trained models of a task."""
+    """The maps of a task's trained models, one after the other."""
     return _scaled(all_maps(work), _models(work) - 1, "operations", "seconds", "disk")
 
 
@@ -298,34 +285,16 @@ def _all_sets(work: Work, sets: int, passes: float) -> Need:
     )
 
 
-def sweep_chunk(work: Work) -> Need:
-    """Predictions for a chunk of the validation set under every set of heads."""
-    return _chunk(work, _swept(work))
-
-
 def sweep(work: Work) -> Need:
-    """Predictions under every set of heads; or joining those of chunks."""
-    return _with_settling(work, _swept(work))
-
-
-def _swept(work: Work) -> Need:
-    sets = work.modes * _sets(work)
-    return _all_sets(work, sets, sets)
-
-
-def joint_chunk(work: Work) -> Need:
-    """Predictions for a chunk of the validation set with several heads disabled together."""
-    return _chunk(work, _joint(work))
+    """Predictions under every set of heads."""
+    sets = _sets(work)
+    return _with_ties(_all_sets(work, sets, sets))
 
 
 def joint(work: Work) -> Need:
-    """Predictions with several heads disabled together; or joining those of chunks."""
-    return _with_settling(work, _joint(work))
-
-
-def _joint(work: Work) -> Need:
+    """Predictions with several heads disabled together."""
     sets = _joint_sets(work)
-    return _all_sets(work, sets, _PASSES_OF_JOINT * sets)
+    return _with_ties(_all_sets(work, sets, _PASSES_OF_JOINT * sets))
 
 
 def importance(work: Work) -> Need:
@@ -345,14 +314,9 @@ def ordering(work: Work) -> Need:
     return dataclasses.replace(need, disk=0.0)
 
 
-def pruned_chunk(work: Work) -> Need:
-    """Predictions for a chunk of the validation set with heads removed."""
-    return _chunk(work, _pruned(work))
-
-
 def pruned(work: Work) -> Need:
-    """Predictions with heads removed; or joining those of chunks."""
-    return _with_settling(work, _pruned(work), _UNSURE[1])
+    """Predictions with heads removed."""
+    return _with_ties(_pruned(work), _UNSURE[1])
 
 
 def pruned_scoring(work: Work) -> Need:
@@ -561,13 +525,9 @@ def _of_importance(work: Work) -> int:
     return min(work.train, int(work.config["importance"]["examples"]))
 
 
-def _with_settling(work: Work, need: Need, share: float = _UNSURE[0]) -> Need:
-    """Need of a sweep with what its bounds leave unsure; of that alone if chunks are joined."""
-    return _scaled(need, share + (work.config["chunks"] == 1), "operations")
-
-
-def _chunk(work: Work, need: Need) -> Need:
-    return _scaled(need, 1 / work.config["chunks"], "operations", "disk")
+def _with_ties(need: Need, share: float = _UNSURE[0]) -> Need:
+    """Need of a sweep with what is computed again where rounding could change a prediction."""
+    return _scaled(need, 1 + share, "operations")
 
 
 def scoring(work: Work) -> Need:
@@ -580,7 +540,7 @@ def scoring(work: Work) -> Need:
 
 
 def _tested_sets(work: Work) -> int:
-    return work.modes**2 * _sets(work)  # a mode is also tested against the first
+    return _sets(work)
 
 
 def joint_scoring(work: Work) -> Need:
@@ -967,17 +927,9 @@ def work_of(config: Mapping[str, Any], task: str | None) -> Work:
         tokens=pair if len(entry["text"]) == 2 else single,
         regression="range" in entry,
         parsed=own,
-        modes=1 + len(compared_modes(config, task)),
         epochs=entry["epochs"],
         config=config,
     )
-
-
-def compared_modes(config: Mapping[str, Any], task: str) -> list[str]:
-    """Further modes in which a task's heads are disabled."""
-    ablation = config["ablation"]
-    others = ablation["compare_modes"] if task in ablation["compare_tasks"] else []
-    return [mode for mode in others if mode != ablation["mode"]]
 
 
 def work_of_text(config: Mapping[str, Any]) -> Work:
@@ -1044,7 +996,7 @@ def disk_asked(needed: Need) -> int:
 def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     """Bytes that a whole run leaves: its data, models and attention maps.
 
-    Not included: checkpoints while trainings run, chunks until they are gathered, and maps of
+    Not included: checkpoints while trainings run, and maps of
     random weights until they are measured.
 
     Args:

@@ -2,7 +2,6 @@
 
 
 DISABLING = "Section 4.6, disabling heads and layers"
-CHUNKS_OF_ABLATION = config["chunks"]
 LEFT_OUT = config["left_out"]["interventions"]
 SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
 SWEPT_TASKS = config["ablation"]["tasks"]
@@ -18,11 +17,11 @@ COMPARED_TASKS = [task for task in SWEPT_TASKS if len(config["tasks"][task]["see
 RESAMPLING = {
     key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
 }
-SETTINGS_OF_JOINT = {key: config["ablation"][key] for key in ("mode", "screening")}
+SETTINGS_OF_JOINT = {"mode": config["ablation"]["mode"]}
 JOINT = config["ablation"]["joint"]["tasks"] if SWEPT else []
 EFFECTS = (
     *("head_ablation", "layer_ablation", "set_ablation", "best_head", "survival"),
-    *("mode_comparison", "seed_effects", "seed_transfer"),
+    *("seed_effects", "seed_transfer"),
 )
 COMPARISONS = (
     *("seed_agreement", "task_agreement", "worst_overlap", "worst_heads"),
@@ -30,7 +29,7 @@ COMPARISONS = (
 )
 TOGETHER = ("joint_ablation", "largest_sets", "largest_set_means")
 if not LEFT_OUT:
-    CHECKS["sweep_heads"] = CHECKS["sweep_heads_chunk"] = of_ablation.check_run
+    CHECKS["sweep_heads"] = of_ablation.check_run
 CHECKS["score_ablation"] = partial(of_ablation.check_states, left_out=LEFT_OUT)
 CHECKS["score_joint"] = partial(of_ablation.check_joint, left_out=LEFT_OUT)
 
@@ -38,11 +37,9 @@ CHECKS["score_joint"] = partial(of_ablation.check_joint, left_out=LEFT_OUT)
 rule sweep_heads:
     """Predict the validation set with heads disabled: each head, each layer, and custom sets.
 
-    The job loads the model once for all sets and computes what they have in common only once. If other jobs
-    compute chunks of the examples, this one joins them and decides what the chunks alone leave open.
+    The job loads the model once for all sets and computes what they have in common only once.
     """
     input:
-        chunks=chunks_of("<results>/ablation_chunks/{task}/{state}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
         model=classifier_folder,
     output:
@@ -70,26 +67,6 @@ rule sweep_heads:
         "../../scripts/sweep_heads.py"
 
 
-use rule sweep_heads as sweep_heads_chunk with:
-    input:
-        dataset="<results>/data/{task}",
-        model=classifier_folder,
-    output:
-        sweep=temp(
-            directory("<results>/ablation_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
-        ),
-    log:
-        "<logs>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
-    benchmark:
-        "<benchmarks>/sweep_heads_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
-    group:
-        "ablation_chunk"
-    resources:
-        **ask(resources.sweep_chunk, gpu=True),
-    message:
-        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
-
-
 rule score_ablation:
     """Compare every disabled set with the intact model, example by example: the numbers of Figures 8 and 9.
 
@@ -114,7 +91,6 @@ rule score_ablation:
     params:
         models=SWEPT_MODELS,
         tasks=entries_to_score(SWEPT_TASKS),
-        compare_modes={task: resources.compared_modes(config, task) for task in SWEPT_TASKS},
         resampling=RESAMPLING,
     message:
         "Compare the disabled heads and layers"
@@ -126,10 +102,9 @@ rule sweep_joint:
     """Predict the validation set with several heads disabled together.
 
     Which heads follows from the effects of single heads on one half of the examples; the other half scores
-    them. Chunks are as in `sweep_heads`.
+    them.
     """
     input:
-        chunks=chunks_of("<results>/joint_chunks/{task}/{state}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
         model=classifier_folder,
         sweep="<results>/ablation/{task}/{state}/seed-{seed}",
@@ -157,27 +132,6 @@ rule sweep_joint:
         "Disable heads together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
     script:
         "../../scripts/sweep_joint.py"
-
-
-use rule sweep_joint as sweep_joint_chunk with:
-    input:
-        dataset="<results>/data/{task}",
-        model=classifier_folder,
-        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
-    output:
-        joint=temp(
-            directory("<results>/joint_chunks/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}")
-        ),
-    log:
-        "<logs>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.log",
-    benchmark:
-        "<benchmarks>/sweep_joint_chunk/{task}/{state}/seed-{seed}/{chunk}-of-{chunks}.tsv"
-    group:
-        "joint_chunk"
-    resources:
-        **ask(resources.joint_chunk, gpu=True),
-    message:
-        "Disable heads together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
 
 
 rule score_joint:

@@ -97,8 +97,6 @@ wildcard_constraints:
     task="|".join(map(re.escape, config["tasks"])),
     state="finetuned|finetuned-from-normal",
     seed=r"\d+",
-    chunk=r"\d+",
-    chunks=r"\d+",
 
 
 def gpus_here() -> list[str]:
@@ -245,12 +243,6 @@ def entry_of_task(*keys: str) -> Callable:
     }
 
 
-def chunks_of(folder: str, number: int) -> list[str]:
-    """The chunks that a job gathers: `1-of-3` and so on; none if it does all by itself."""
-    return [f"{folder}/{chunk}-of-{number}" for chunk in range(1, number + 1) if number > 1]
-
-
-@cache
 def check_data() -> None:
     """Check what a run that is given text needs besides, once its graph turns out to have data."""
     if with_text and workflow.is_main_process:
@@ -342,8 +334,7 @@ def joint_of(task: str) -> dict:
 
 def settings_of_sweep(wildcards) -> dict:
     """What a task's sweep disables, and how."""
-    settings = {key: config["ablation"][key] for key in ("mode", "sets", "screening")}
-    return settings | {"compare_modes": resources.compared_modes(config, wildcards.task)}
+    return {key: config["ablation"][key] for key in ("mode", "sets")}
 
 
 def sweeps_of(pattern: str, tasks: Iterable[str]) -> list[str]:

@@ -106,7 +106,7 @@ rule order_heads:
     benchmark:
         "<benchmarks>/order_heads/{task}/seed-{seed}.tsv"
     group:
-        "pruning" if CHUNKS_OF_ABLATION == 1 else None  # chunks stand between
+        "pruning"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -127,9 +127,8 @@ rule order_heads:
 
 
 rule sweep_pruned:
-    """Predict the validation set with more and more heads removed. Chunks are as in `sweep_heads`."""
+    """Predict the validation set with more and more heads removed."""
     input:
-        chunks=chunks_of("<results>/pruned_chunks/{task}/seed-{seed}", CHUNKS_OF_ABLATION),
         dataset="<results>/data/{task}",
         model="<results>/models/{task}/finetuned/seed-{seed}",
         orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
@@ -148,31 +147,11 @@ rule sweep_pruned:
         **ask(resources.pruned, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        screening=lookup(dpath="ablation/screening", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Remove heads on {wildcards.task}: seed {wildcards.seed}"
     script:
         "../../scripts/sweep_pruned.py"
-
-
-use rule sweep_pruned as sweep_pruned_chunk with:
-    input:
-        dataset="<results>/data/{task}",
-        model="<results>/models/{task}/finetuned/seed-{seed}",
-        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
-    output:
-        pruned=temp(directory("<results>/pruned_chunks/{task}/seed-{seed}/{chunk}-of-{chunks}")),
-    log:
-        "<logs>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.log",
-    benchmark:
-        "<benchmarks>/sweep_pruned_chunk/{task}/seed-{seed}/{chunk}-of-{chunks}.tsv"
-    group:
-        "pruning_chunk"
-    resources:
-        **ask(resources.pruned_chunk, gpu=True),
-    message:
-        "Remove heads on {wildcards.task}: seed {wildcards.seed}, chunk {wildcards.chunk} of {wildcards.chunks}"
 
 
 rule score_pruned:

@@ -51,11 +51,8 @@ def test_the_heads_to_disable_are_those_of_the_model(on_hub):
 def test_the_mode_is_one_that_the_section_knows():
     for mode in ("uniform", "zero"):
         preflight.check(_config(mode=mode))
-        preflight.check(_config(compare_modes=[mode]))
     with pytest.raises(InputError, match=r"'mean'.*uniform, zero"):
         preflight.check(_config(mode="mean"))
-    with pytest.raises(InputError, match=r"'mean'.*uniform, zero"):
-        preflight.check(_config(compare_modes=["zero", "mean"]))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The sweep, against running the model once per set of heads, one example at a time."""
 
-import logging
-
 import cpus
 import numpy as np
 import pytest
@@ -14,14 +12,13 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from darksecrets.ablation import shared
 from darksecrets.ablation import sweep as module
-from darksecrets.ablation.backends import Backend, Loop
+from darksecrets.ablation.backends import Loop
 from darksecrets.ablation.disable import Disable, disable
 from darksecrets.ablation.joint import Joint, joint_settings
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.screening import Screening
 from darksecrets.ablation.sets import sweep_sets
 from darksecrets.ablation.shared import Shared
-from darksecrets.ablation.sweep import Settings, choose_backend, sweep, sweep_chunk
+from darksecrets.ablation.sweep import Settings, choose_backend, sweep
 from darksecrets.data.batches import load_split
 from darksecrets.models.hooks import Intervention, shape_of
 from darksecrets.models.layers import Layer
@@ -103,23 +100,10 @@ def settings_of(task="RTE", **settings):
     return Settings(task=TASKS[task], seed=1, max_length=MAX_LENGTH, **settings)
 
 
-def run(model, data, output, task="RTE", chunks=(), **settings):
-    """Sweep over all examples, or join chunks."""
-    own = settings_of(task, **settings)
-    details = sweep(model, data / task, output, own, threads=1, chunks=chunks)
+def run(model, data, output, task="RTE", **settings):
+    """Sweep over all examples."""
+    details = sweep(model, data / task, output, settings_of(task, **settings), threads=1)
     return SweepResult.load(output), details
-
-
-def run_chunks(model, data, folder, chunks, task="RTE", **settings):
-    """Run all chunks, the last first, because they have no order."""
-    for chunk in range(chunks, 0, -1):
-        run_chunk(model, data, folder / str(chunk), chunk, chunks, task, **settings)
-    return [folder / str(chunk) for chunk in range(1, chunks + 1)]
-
-
-def run_chunk(model, data, output, chunk=1, chunks=1, task="RTE", **settings):
-    own = settings_of(task, **settings)
-    return sweep_chunk(model, data / task, output, own, threads=1, chunk=chunk, chunks=chunks)
 
 
 def loop(folder, data, sets=OWN, mode="uniform", task="RTE", dtype=torch.float32, parts=True):
@@ -157,7 +141,7 @@ def logits_of(folder, data, task="RTE", dtype=torch.float32, sets=OWN, mode="uni
     backend = choose_backend(model, split, interventions)
     assert isinstance(backend, Shared) == (model.config.model_type in SHARED)
     with torch.inference_mode():
-        return backend.block(range(len(split))).exact
+        return backend.all_logits(range(len(split)))
 
 
 @pytest.mark.parametrize("mode", ["uniform", "zero"])
@@ -205,20 +189,17 @@ def test_sets_with_heads_in_common_share_layers(mode, bert, data, monkeypatch):
     assert np.abs(np.diff(expected[:6], axis=0)).max(axis=(1, 2)).min() > 1e-3
 
 
-@pytest.mark.parametrize("screening", [False, True])
-def test_outputs_do_not_depend_on_the_number_of_threads(bert, data, screening):
+def test_outputs_do_not_depend_on_the_number_of_threads(bert, data):
     model, split = load(bert, data)
     sets = [of_set.intervention("uniform") for of_set in sweep_sets(shape_of(model), OWN)]
     before, found = torch.get_num_threads(), []
     for threads in (1, 3):
         torch.set_num_threads(threads)
-        backend = choose_backend(model, split, sets, screening=screening)
+        backend = choose_backend(model, split, sets)
         with torch.inference_mode():
-            found.append(backend.block(range(len(split))))
+            found.append(backend.all_logits(range(len(split))))
     torch.set_num_threads(before)
-    one, three = found
-    np.testing.assert_array_equal(one.exact, three.exact)
-    np.testing.assert_array_equal(one.screened, three.screened)
+    np.testing.assert_array_equal(*found)
 
 
 class Identity(Intervention):
@@ -291,10 +272,10 @@ def test_loop_takes_any_intervention(bert, data, intervention):
     eager.set_attn_implementation("eager")
     sets = [{1: {2}}, {3: {1, 4}}, {1: {1, 2, 3, 4}, 2: {3}}]
     changes = [None, *map(intervention, sets)]
-    backend = choose_backend(model, split, changes, screening=True)
+    backend = choose_backend(model, split, changes)
     assert type(backend) is Loop
     with torch.inference_mode():
-        found = backend.block(range(len(split))).exact
+        found = backend.all_logits(range(len(split)))
         expected = np.stack([hooked(eager, split, heads, intervention) for heads in [{}, *sets]])
     assert np.abs(found - expected).max() < 1e-10
     assert np.abs(expected[1:] - expected[0]).max(axis=(1, 2)).min() > 1e-3
@@ -308,23 +289,21 @@ def test_a_batch_too_large_is_cut(bert, data, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("family", "task", "screening"),
+    ("family", "task"),
     [
-        ("bert", "RTE", "off"),
-        ("bert", "RTE", "on"),
-        ("bert", "MNLI", "on"),
-        ("electra", "RTE", "on"),
-        ("roberta", "RTE", "off"),
-        ("bert", "STS-B", "on"),
-        ("distilbert", "RTE", "on"),
+        ("bert", "RTE"),
+        ("bert", "MNLI"),
+        ("electra", "RTE"),
+        ("roberta", "RTE"),
+        ("bert", "STS-B"),
+        ("distilbert", "RTE"),
     ],
 )
-def test_predictions_are_those_of_the_loop(family, task, screening, data, tmp_path):
-    """Numbers, and encoders that are swept by the loop itself, are not screened."""
+def test_predictions_are_those_of_the_loop(family, task, data, tmp_path):
     folder = save_model(tmp_path / "model", family, task=task)
     own = OWN if family == "bert" else OWN[:1]
     expected, split = loop(folder, data, own, task=task)
-    found, details = run(folder, data, tmp_path / "sweep", task, sets=own, screening=screening)
+    found, details = run(folder, data, tmp_path / "sweep", task, sets=own)
     if task == "STS-B":
         np.testing.assert_allclose(found.predictions, expected[..., 0], atol=1e-5)
     else:
@@ -336,83 +315,25 @@ def test_predictions_are_those_of_the_loop(family, task, screening, data, tmp_pa
     layers = 3 if family == "bert" else 2
     kinds = ["baseline"] + ["head"] * 4 * layers + ["layer"] * layers + ["set"] * len(own)
     assert list(found.sets["kind"]) == kinds
-    screened = screening == "on" and family in SHARED and task != "STS-B"
-    shared = "shared" if family in SHARED else "loop"
-    assert details["backend"] == (f"{shared}, screened" if screened else shared)
-    assert ("screening" in details) == screened
+    assert details["backend"] == ("shared" if family in SHARED else "loop")
     assert (found.predictions[0] != found.predictions[1:]).any(), "disabling changes predictions"
-    if screened:
-        told = details["screening"]
-        assert 0 < told["sampled"] <= told["recomputed"] < found.predictions.size
-        bounds = np.array([told["bound_by_layer"], told["largest_error_by_layer"]])
-        assert (bounds[0] >= 2 * bounds[1]).all()
-    else:
-        assert details["arithmetic"] == "float32"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(cpus.FLAGS))
-@pytest.mark.parametrize("screening", ["on", "auto"])
-def test_a_sweep_gives_the_same_predictions_on_every_cpu(
-    kind, screening, bert, data, tmp_path, monkeypatch, caplog
-):
+def test_a_sweep_gives_the_same_predictions_on_every_cpu(kind, bert, data, tmp_path, monkeypatch):
     expected, _ = loop(bert, data)
     cpus.become(kind, monkeypatch)
-    fast = kind in cpus.FAST
-    found, details = run(bert, data, tmp_path / "sweep", sets=OWN, screening=screening)
+    found, _ = run(bert, data, tmp_path / "sweep", sets=OWN)
     assert np.array_equal(found.predictions, expected.argmax(-1))
-    assert ("screening" in details) == (fast or screening == "on")
-    said = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(said) == (screening == "on" and not fast), "of both of the sweep's jobs"
-
-
-def test_near_ties_are_recomputed(data, tmp_path):
-    """Margins below the errors of bfloat16 nearly everywhere: bfloat16 alone gets many wrong."""
-    folder = save_model(tmp_path / "model")
-    logits = logits_of(folder, data)
-    margins = logits[..., 1] - logits[..., 0]
-    weights = load_file(folder / "model.safetensors")
-    weights["classifier.bias"][1] -= float(np.median(margins))  # the decision is where most are
-    weights = {n: t * 0.01 if n == "classifier.weight" else t for n, t in weights.items()}
-    weights["classifier.bias"] = weights["classifier.bias"] * 0.01
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    expected, _ = loop(folder, data)
-    found, details = run(folder, data, tmp_path / "sweep", sets=OWN, screening="on")
-    assert np.array_equal(found.predictions, expected.argmax(-1))
-    assert details["screening"]["corrected"] > 0, "bfloat16 alone would have been wrong"
 
 
 def test_ties_are_decided_by_the_example_alone(data, tmp_path):
     """A classifier with zero weights has only ties: both logits are equal."""
     folder = save_model(tmp_path / "model", scale=0.0)
-    found, details = run(folder, data, tmp_path / "sweep", screening="on")
+    found, details = run(folder, data, tmp_path / "sweep")
     assert details["ties"] == found.predictions.size
     assert not found.predictions.any(), "the first of equal logits"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("task", "screening"), [("RTE", "on"), ("STS-B", "off")])
-def test_a_mode_to_compare_is_swept_as_if_alone(bert, data, tmp_path, task, screening):
-    """The first mode's result is the same with and without it, to the last bit."""
-    model = bert if task == "RTE" else save_model(tmp_path / "model", task=task)
-    same = {"task": task, "sets": OWN, "screening": screening}
-    chunks = run_chunks(model, data, tmp_path / "both", 2, compare_modes=["zero"], **same)
-    both, details = run(
-        model, data, tmp_path / "sweep", chunks=chunks, compare_modes=["zero"], **same
-    )
-    alone, _ = run(model, data, tmp_path / "uniform", **same)
-    assert np.array_equal(both.predictions, alone.predictions)
-    zero = SweepResult.load(tmp_path / "sweep" / "zero")
-    expected, split = loop(model, data, mode="zero", task=task)
-    if task == "RTE":
-        assert np.array_equal(zero.predictions, expected.argmax(-1))
-    else:
-        np.testing.assert_allclose(zero.predictions, expected[..., 0], atol=1e-5)
-    assert not np.array_equal(zero.predictions, both.predictions)
-    assert np.array_equal(zero.predictions[0], both.predictions[0]), "the intact model is the same"
-    assert zero.sets.equals(both.sets)
-    assert np.array_equal(zero.labels, split.labels)
-    assert details["compared"]["zero"]["backend"] == details["backend"]
 
 
 def killed_at(block, monkeypatch):
@@ -420,7 +341,7 @@ def killed_at(block, monkeypatch):
     write = resuming.write_arrays
 
     def killed(arrays, file):
-        if file.name == f"block-uniform-{block}.npz":
+        if file.name == f"block-{block}.npz":
             raise KeyboardInterrupt
         write(arrays, file)
 
@@ -429,7 +350,7 @@ def killed_at(block, monkeypatch):
 
 def another(change, bert, data, folder):
     """A sweep's inputs with one thing changed."""
-    inputs = {"model": bert, "data": data, "sets": OWN, "screening": "auto", "mode": "uniform"}
+    inputs = {"model": bert, "data": data, "sets": OWN, "mode": "uniform"}
     match change:
         case "weights":
             inputs["model"] = save_model(folder / "model", scale=1.001)
@@ -442,158 +363,27 @@ def another(change, bert, data, folder):
             inputs["sets"] = OWN[:2]
         case "mode":
             inputs["mode"] = "zero"
-        case "screening":
-            inputs["screening"] = "off"
     return inputs
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "change", ["nothing", "hardware", "screening", "weights", "data", "sets", "mode"]
-)
+@pytest.mark.parametrize("change", ["nothing", "weights", "data", "sets", "mode"])
 def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
     bert, data, tmp_path, monkeypatch, change
 ):
-    """With `auto`, unchecked bfloat16 must not be mistaken for float32."""
     monkeypatch.setitem(module.BLOCK, "cpu", 16)
-    monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: True)
     with monkeypatch.context() as patch:
         killed_at(1, patch)
         with pytest.raises(KeyboardInterrupt):
             run(bert, data, tmp_path / "sweep", sets=OWN)
-    assert (tmp_path / ".sweep.partial" / "block-uniform-0.npz").is_file()
-    if change == "hardware":
-        monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: False)
+    assert (tmp_path / ".sweep.partial" / "block-0.npz").is_file()
     inputs = another(change, bert, data, tmp_path)
     found, details = run(output=tmp_path / "sweep", **inputs)
     assert details["resumed_examples"] == (16 if change == "nothing" else 0)
     assert not list(tmp_path.glob(".*.partial"))
-    assert ("screening" in details) == (change not in ("hardware", "screening"))
     model, folder = inputs.pop("model"), inputs.pop("data")
-    inputs.pop("screening")
     expected, _ = loop(model, folder, **inputs)
     assert np.array_equal(found.predictions, expected.argmax(-1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("chunks", [2, 5, 7])
-@pytest.mark.parametrize(
-    ("family", "task", "screening"),
-    [
-        ("bert", "RTE", "off"),
-        ("bert", "RTE", "on"),
-        ("bert", "STS-B", "on"),
-        ("distilbert", "MNLI", "off"),
-    ],
-)
-def test_chunks_give_the_predictions_of_the_whole(
-    family, task, screening, chunks, data, tmp_path, monkeypatch
-):
-    """Five blocks in as many chunks, in fewer and in more; in float32 to the last bit."""
-    monkeypatch.setitem(module.BLOCK, "cpu", 8)
-    folder = save_model(tmp_path / "model", family, task=task)
-    settings = {"sets": OWN[:1], "screening": screening}
-    whole, expected = run(folder, data, tmp_path / "whole", task, **settings)
-    left = run_chunks(folder, data, tmp_path / "left", chunks, task, **settings)
-    monkeypatch.setattr(Backend, "block", None)  # nothing is computed twice
-    monkeypatch.setattr(Screening, "block", None)
-    found, details = run(folder, data, tmp_path / "sweep", task, left, **settings)
-    assert np.array_equal(found.predictions, whole.predictions)
-    assert found.idx.tolist() == whole.idx.tolist()
-    if "screening" in details:  # whose errors are seen in another order
-        assert details["screening"]["sampled"] == expected["screening"]["sampled"]
-    else:
-        same = set(details) - {"seconds"}
-        assert {n: details[n] for n in same} == {n: expected[n] for n in same}
-    assert sorted(path.name for path in left[0].parent.iterdir()) == [path.name for path in left]
-    assert not list(tmp_path.rglob(".*.partial"))
-
-
-def test_errors_that_one_chunk_saw_unsettle_what_others_screened(bert, data, tmp_path, monkeypatch):
-    monkeypatch.setitem(module.BLOCK, "cpu", 16)
-    left = run_chunks(bert, data, tmp_path / "left", 2, screening="on")
-    whole, before = run(bert, data, tmp_path / "whole", chunks=left, screening="on")
-    assert before["screening"]["recomputed_share"] < 1
-    with np.load(left[1] / "block-uniform-1.npz") as arrays:
-        blocks = dict(arrays)
-    last = 12  # the last head of the last layer: what lies below has no smaller bound
-    example = np.flatnonzero(~np.isnan(blocks["exact"][last, :, 0]))[0]
-    blocks["screened"][last, example, 0] += 1000.0
-    np.savez(left[1] / "block-uniform-1.npz", **blocks)
-    found, details = run(bert, data, tmp_path / "sweep", chunks=left, screening="on")
-    assert min(details["screening"]["bound_by_layer"]) > 1000.0
-    assert details["screening"]["recomputed_share"] == 1
-    assert np.array_equal(found.predictions, whole.predictions)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("screening", ["on", "off"])
-def test_a_killed_chunk_goes_on_and_the_sweep_ends_the_same(
-    bert, data, tmp_path, monkeypatch, screening
-):
-    monkeypatch.setitem(module.BLOCK, "cpu", 8)
-    settings = {"sets": OWN, "screening": screening}
-    whole, _ = run(bert, data, tmp_path / "whole", **settings)
-    with monkeypatch.context() as patch:
-        killed_at(4, patch)
-        with pytest.raises(KeyboardInterrupt):
-            run_chunk(bert, data, tmp_path / "1", 1, 2, **settings)
-    assert not (tmp_path / "1").exists()
-    left = sorted(path.name for path in (tmp_path / ".1.partial").glob("*.npz"))
-    assert left == ["block-uniform-0.npz", "block-uniform-2.npz"]
-    computed = []
-    for backend in (Backend, Screening):
-        block = backend.block
-        counted = lambda self, rows, block=block: computed.append(rows) or block(self, rows)  # noqa: E731
-        monkeypatch.setattr(backend, "block", counted)
-    details = run_chunk(bert, data, tmp_path / "1", 1, 2, **settings)
-    assert (details["examples"], details["resumed_examples"]) == (24, 16)
-    assert [len(rows) for rows in computed] == [8]
-    run_chunk(bert, data, tmp_path / "2", 2, 2, **settings)
-    chunks = [tmp_path / "1", tmp_path / "2"]
-    found, _ = run(bert, data, tmp_path / "sweep", chunks=chunks, **settings)
-    assert np.array_equal(found.predictions, whole.predictions)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2", "sweep", "whole"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ("hardware", "screening"),
-        ("screening", "screening"),
-        ("weights", "model"),
-        ("data", "data"),
-        ("sets", "sets"),
-        ("mode", "mode"),
-        ("device", "device"),
-        ("version", "versions"),
-    ],
-)
-def test_a_chunk_of_another_sweep_is_refused(bert, data, tmp_path, monkeypatch, change, named):
-    monkeypatch.setitem(module.BLOCK, "cpu", 16)
-    monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: True)
-    chunks = run_chunks(bert, data, tmp_path / "left", 2, sets=OWN)
-    if change == "hardware":
-        monkeypatch.setattr(module.precision, "fast_bfloat16", lambda: False)
-    if change in ("device", "version"):  # as another machine would have written it
-        record = chunks[1] / "identity.json"
-        old, new = {"device": ("cpu", "cuda"), "version": (torch.__version__, "1.0")}[change]
-        assert f'"{old}"' in record.read_text()
-        record.write_text(record.read_text().replace(f'"{old}"', f'"{new}"'))
-    inputs = another(change, bert, data, tmp_path)
-    with pytest.raises(InputError, match=rf"left/\d is a chunk of .*: {named} differ\. .*Remove"):
-        run(output=tmp_path / "sweep", chunks=chunks, **inputs)
-    assert not (tmp_path / "sweep").exists()
-    assert all(len(list(chunk.glob("*.npz"))) for chunk in chunks), "chunks are only read"
-
-
-@pytest.mark.parametrize(("given", "found"), [([0], "in 0 of 1"), ([0, 1, 1], "in 2 of 3")])
-def test_every_block_is_in_one_chunk(bert, data, tmp_path, monkeypatch, given, found):
-    monkeypatch.setitem(module.BLOCK, "cpu", 16)
-    chunks = run_chunks(bert, data, tmp_path / "left", 2)
-    with pytest.raises(InputError, match=f"left: found block 1 of 3 {found} chunks"):
-        run(bert, data, tmp_path / "sweep", chunks=[chunks[number] for number in given])
 
 
 def test_labels_that_are_all_equal_are_refused_before_the_sweep(bert, data, tmp_path):
@@ -602,7 +392,7 @@ def test_labels_that_are_all_equal_are_refused_before_the_sweep(bert, data, tmp_
     DatasetDict(train=split, validation=split).save_to_disk(tmp_path / "data" / "RTE")
     words = r"all 40 validation examples of RTE have the label 1 \(not_entailment\)"
     with pytest.raises(InputError, match=words):
-        run_chunk(bert, tmp_path / "data", tmp_path / "sweep")
+        run(bert, tmp_path / "data", tmp_path / "sweep")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -612,7 +402,7 @@ def test_a_damaged_model_is_refused(data, tmp_path):
     weights["bert.encoder.layer.1.output.dense.bias"][0] = float("nan")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(InputError, match="not finite"):
-        run_chunk(folder, data, tmp_path / "sweep", screening="on")
+        run(folder, data, tmp_path / "sweep")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -620,13 +410,11 @@ JOINT = {"heads": [1, 3, 8], "draws": 2, "seed": 5}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("task", "mode", "screening"), [("RTE", "zero", "on"), ("STS-B", "uniform", "off")]
-)
-def test_a_joint_sweep_gives_the_loops_predictions(task, mode, screening, data, tmp_path):
+@pytest.mark.parametrize(("task", "mode"), [("RTE", "zero"), ("STS-B", "uniform")])
+def test_a_joint_sweep_gives_the_loops_predictions(task, mode, data, tmp_path):
     """Against running the model with each set of heads disabled, one example at a time."""
     model = save_model(tmp_path / "model", task=task)
-    options = {"mode": mode, "screening": screening}
+    options = {"mode": mode}
     single, _ = run(model, data, tmp_path / "single", task, **options)
     joint = Joint(**JOINT, metric=TASKS[task].metrics[0])
     settings = joint_settings(settings_of(task, **options), tmp_path / "single", joint)

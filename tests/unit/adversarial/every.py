@@ -62,7 +62,6 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     together.joint,
     together.tolerated_by_seeds,
     together.linked_groups,
-    together.modes,
     verdicts.claims,
 )
 """Each draws from a seed of its own."""

@@ -15,7 +15,6 @@ from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements
 from darksecrets.ablation.joint import Joint, plan
 from darksecrets.ablation.joint_effects import joint_effects, largest_over_seeds
 from darksecrets.ablation.links import DIRECTION, Experiments, linked
-from darksecrets.ablation.modes import compare_modes
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import effects, of_kind
 from darksecrets.ablation.tables import LEAST_IMPORTANT, RANDOM
@@ -156,26 +155,3 @@ def _of_group(groups: pd.DataFrame, kind: str, made: Statements) -> None:
         made.each(f"{name}: significant above 0", groups["significant"] > 0)
     if kind == EQUAL:
         made.each(f"{name}: drop_bound below the true drop", groups["drop_bound"] < 0)
-
-
-def modes(size: Size, folder: Path) -> Iterator[Trial]:
-    """Two ways of disabling heads that do the same on average, and two that do not."""
-    shape = Shape(size.examples, size.layers, size.layers)
-    opposite = {number: -0.5 if number % 3 else 0.5 for number in range(1, size.layers**2 + 1)}
-    for kind, costs, truth in ((EQUAL, {}, NULL), ("one way costs more, by head", opposite, POWER)):
-        rng, made = np.random.default_rng(23), Statements()
-        for _ in range(size.sweeps):
-            one, other = sweeps.several(rng, shape, [{}, costs], one_intact=True)
-            table = compare_modes(one, {"zero": other}, TASK, SAMPLES)
-            rows = table[table["kind"] == "head"] if truth == POWER else table
-            _of_modes(rows, made, power=truth == POWER)
-        yield from made.trials(kind, truth)
-
-
-def _of_modes(rows: pd.DataFrame, made: Statements, *, power: bool) -> None:
-    name = "mode_comparison"
-    made.each(f"{name}: differ_q above 0", rows["differ_q"] > 0)
-    made.interval(name, "difference", rows, CI)
-    if not power:
-        made.each(f"{name}: opposite_q above 0", rows["opposite_q"] > 0)
-        made.interval(name, "spearman", rows)

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.attention.chunks import gather
 from darksecrets.attention.store import METADATA, AttentionStore, Windows, reach_of, write_store
 from darksecrets.finetuning import cosine
 from darksecrets.run.errors import InputError
@@ -56,22 +55,6 @@ def test_attention_out_of_reach_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"idx 0: found attention beyond the layers' windows"):
         save(tmp_path / "store", (None, 2), within=3)
     assert not (tmp_path / "store").exists()
-
-
-def test_chunks_of_one_model_agree_on_the_windows(tmp_path):
-    sample = [0, 1, 2]
-    whole = save(tmp_path / "whole", (None, 2))
-    parts = {"1-of-2": range(2), "2-of-2": range(2, 3)}
-    for name, rows in parts.items():
-        save(tmp_path / name, (None, 2), rows)
-    gather([tmp_path / name for name in parts], sample, tmp_path / "gathered")
-    gathered = AttentionStore.open(tmp_path / "gathered")
-    assert gathered.windows == whole.windows
-    for example in range(3):
-        np.testing.assert_array_equal(gathered.maps(example), whole.maps(example))
-    save(tmp_path / "other", (None, 4), range(2, 3))
-    with pytest.raises(InputError, match="local attention of the windows"):
-        gather([tmp_path / "1-of-2", tmp_path / "other"], sample, tmp_path / "mixed")
 
 
 def test_cosine_is_that_of_the_places_in_reach(tmp_path):

@@ -26,7 +26,7 @@ def layer() -> Layer:
     with torch.no_grad():
         norm.weight.uniform_(0.2, 3)
         norm.bias.normal_()
-    return layers_of(model, torch.float64, "uniform")[0]
+    return layers_of(model, "uniform")[0]
 
 
 @torch.inference_mode()

@@ -148,16 +148,15 @@ def test_patterns(tmp_path, on):
     assert (a["pattern"] != b["pattern"]).mean() <= PREDICTIONS
 
 
-@pytest.mark.parametrize("screening", ["off", "on"])
 @pytest.mark.parametrize(
     ("family", "task"), [("bert", "MRPC"), ("distilbert", "MRPC"), ("bert", "STS-B")]
 )
-def test_sweep(family, task, screening, data, tmp_path, on):
+def test_sweep(family, task, data, tmp_path, on):
     folder = save_classifier(tmp_path / "model", family, TASKS[task])
     predictions = {}
     for device in (CPU, GPU):
         on(device)
-        settings = Settings(task=TASKS[task], seed=1, max_length=MAX_LENGTH, screening=screening)
+        settings = Settings(task=TASKS[task], seed=1, max_length=MAX_LENGTH)
         sweep(folder, data / task, tmp_path / device.type, settings, threads=1)
         predictions[device] = SweepResult.load(tmp_path / device.type).predictions
     a, b = predictions.values()

@@ -25,11 +25,11 @@ def record(commit, created, *, processor="CPU A", torch="2.13.0", **parts):
 @pytest.fixture
 def run(tmp_path):
     first, last = "2026-01-01T10:00:00Z", "2026-01-03T09:30:00Z"
-    chunk = record("bbb", first, processor="CPU B", extraction={"device": "cuda"})
+    stores = record("bbb", first, processor="CPU B", extraction={"device": "cuda"})
     files = {
         "tables/cosine.provenance.json": record("aaa", last),
         "models/RTE/provenance.json": record("aaa", "2026-01-02T00:00:00Z", torch="2.12.0"),
-        "attention/RTE/provenance.json": {"created": last, "chunks": [chunk]},
+        "attention/RTE/provenance.json": stores,
         "inspect/text/provenance.json": record("zzz", "2030-01-01T00:00:00Z"),
     }
     for name, content in files.items():
@@ -47,7 +47,7 @@ def run(tmp_path):
     return tmp_path
 
 
-def test_records_of_results_and_their_chunks_are_summarized(run):
+def test_records_of_results_are_summarized(run):
     found = history.gather(history.records(run))
     assert found.commits == {"aaa": 2, "bbb": 1}, "without that of a text that was looked at"
     assert found.machines == {"CPU A, 2 cores": 2, "CPU B, 2 cores, cuda": 1}

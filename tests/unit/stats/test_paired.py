@@ -9,6 +9,7 @@ import scipy.stats
 from darksecrets.stats.paired import (
     intersection_union,
     mean_intervals,
+    mean_of_known,
     sign_bound,
     sign_flips,
     student,
@@ -192,3 +193,9 @@ def test_the_bound_is_never_above_one_and_nothing_is_not_significant():
     found = sign_bound(np.array([-3.0, 0.0, 0.0, 30.0]), np.array([9.0, 4.0, 0.0, 30.0]))
     assert found[:3].tolist() == [1, 1, 1]
     assert found[3] == pytest.approx(3.1787 * scipy.stats.norm.sf(np.sqrt(30)))
+
+
+def test_means_leave_out_what_is_missing():
+    values = np.array([[1.0, np.nan, 4.0], [np.nan, np.nan, np.nan]])
+    assert mean_of_known(values) == pytest.approx([2.5, np.nan], nan_ok=True)
+    assert mean_of_known(values, axis=0) == pytest.approx([1.0, np.nan, 4.0], nan_ok=True)

@@ -27,6 +27,21 @@ def test_the_standard_error_is_nearly_that_of_a_jackknife():
     assert found.value - found.low == pytest.approx(half, rel=0.01)
 
 
+def test_the_interval_of_few_dependent_clusters_is_wilsons_with_an_effective_size():
+    """Kish's effective number of observations, and Student's t of the clusters, by loops."""
+    hits, sizes = np.array([3.0, 0.0, 4.0, 2.0, 1.0]), np.array([4.0, 3.0, 4.0, 5.0, 6.0])
+    found = share(hits, sizes)
+    p = sum(hits) / sum(sizes)
+    squares = sum((hit - p * size) ** 2 for hit, size in zip(hits, sizes, strict=True))
+    error = np.sqrt(5 / 4 * squares) / sum(sizes)
+    n = min(sum(sizes), p * (1 - p) / error**2)
+    assert n < sum(sizes), "clusters of dependent observations"
+    z = t.ppf(0.975, 4)
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    assert [found.value, found.low, found.high] == pytest.approx([p, centre - half, centre + half])
+
+
 @pytest.mark.parametrize("count", [0, 30, 997, 1000])
 def test_single_observations_have_wilsons_interval(count):
     hits = np.repeat([1.0, 0.0], [count, 1000 - count])

@@ -8,9 +8,11 @@ from darksecrets.stats.resampling import (
     bootstrap_weights,
     cluster_weights,
     feasible,
+    group_sums,
     halves,
     interval,
     multinomial_weights,
+    stratified_halves,
     widened,
 )
 
@@ -82,12 +84,35 @@ def test_the_interval_of_a_mean_is_scipys_and_covers_it(draw):
     assert 0.88 < covered / 200 < 0.99  # percentile intervals of skewed samples cover a little less
 
 
+def test_sums_of_groups_are_those_of_a_loop():
+    values = np.random.default_rng(0).normal(size=(7, 2))
+    groups = np.array([2, 0, 0, 1, 2, 2, 1])
+    found = group_sums(values, groups)
+    assert found.shape == (3, 2)
+    for group in range(3):
+        expected = [sum(values[i, k] for i in range(7) if groups[i] == group) for k in range(2)]
+        assert found[group] == pytest.approx(expected)
+    assert group_sums(values, None) is values
+
+
 @pytest.mark.parametrize("examples", [9, 10])
 def test_halves_are_halves(examples):
     masks = np.concatenate(list(halves(40, examples, np.random.default_rng(0))))
     assert masks.shape == (40, examples)
     assert (masks.sum(axis=1) == examples // 2).all()
     assert (np.ptp(masks, axis=0) == 1).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_halves_have_equally_many_of_every_stratum(seed):
+    strata = np.repeat([0, 1, 2], [7, 4, 2])
+    half = stratified_halves(strata, np.random.default_rng(seed))
+    assert set(half) == {0, 1}
+    for stratum in range(3):
+        ones = half[strata == stratum].sum()
+        zeros = (half[strata == stratum] == 0).sum()
+        assert abs(ones - zeros) <= 1
+    assert half.sum() in (6, 7)
 
 
 def test_ends_stay_within_what_is_possible_and_on_their_side_of_every_threshold():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from darksecrets.stats.two_way import components
+from darksecrets.stats.two_way import balance, components
 
 
 def drawn(
@@ -41,6 +41,53 @@ def test_estimates_are_those_of_a_table_of_the_analysis_of_variance():
     assert found[1].p == pytest.approx(stats.f.sf(two / rest, 3, 6))
     assert found[2].low == pytest.approx(6 * rest / stats.chi2.isf(0.025, 6))
     assert found[2].high == pytest.approx(6 * rest / stats.chi2.isf(0.975, 6))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (6, 3)])
+def test_ends_are_those_of_ting_et_al_1990(shape):
+    """The formulas of the paper for a difference of two mean squares, with SciPy's quantiles."""
+    values = drawn(np.random.default_rng(4), shape, (2, 1, 1))
+    rows, columns = shape
+    effect, _, residual = components(values)
+    one, other = columns * effect.variance + residual.variance, residual.variance
+    n, m = rows - 1, (rows - 1) * (columns - 1)
+    alpha = 0.025
+    g1 = 1 - n / stats.chi2.isf(alpha, n)
+    h1 = n / stats.chi2.isf(1 - alpha, n) - 1
+    g2 = 1 - m / stats.chi2.isf(alpha, m)
+    h2 = m / stats.chi2.isf(1 - alpha, m) - 1
+    f_alpha, f_rest = stats.f.isf(alpha, n, m), stats.f.isf(1 - alpha, n, m)
+    g12 = ((f_alpha - 1) ** 2 - g1**2 * f_alpha**2 - h2**2) / f_alpha
+    h12 = ((1 - f_rest) ** 2 - h1**2 * f_rest**2 - g2**2) / f_rest
+    lower = g1**2 * one**2 + h2**2 * other**2 + g12 * one * other
+    upper = h1**2 * one**2 + g2**2 * other**2 + h12 * one * other
+    difference = one - other
+    expected_low = max(0.0, (difference - np.sqrt(lower)) / columns)
+    expected_high = (difference + np.sqrt(upper)) / columns
+    assert (effect.low, effect.high) == pytest.approx((expected_low, expected_high), rel=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
+def test_the_balance_is_that_of_mean_squares_drawn_again(shape):
+    """Weerahandi's pivots, drawn in a loop from another stream: ends within .02."""
+    rows, columns = shape
+    row, column, residual = 6.0, 4.0, 4.0
+    rng = np.random.default_rng(9)
+    drawn_again = []
+    for _ in range(20_000):
+        of_rows = (columns * row + residual) * (rows - 1) / rng.chisquare(rows - 1)
+        of_columns = (rows * column + residual) * (columns - 1) / rng.chisquare(columns - 1)
+        free = (rows - 1) * (columns - 1)
+        rest = residual * free / rng.chisquare(free)
+        first = max(0.0, (of_rows - rest) / columns)
+        second = max(0.0, (of_columns - rest) / rows)
+        drawn_again.append((first, second))
+    low, high = (
+        np.quantile([(a - b) / (a + b) if a + b else empty for a, b in drawn_again], level)
+        for empty, level in ((-1.0, 0.025), (1.0, 0.975))
+    )
+    found = balance(row, column, residual, shape)
+    assert found == pytest.approx((0.2, low, high), abs=0.02)
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (5, 4)])

@@ -103,8 +103,8 @@ def test_numbers_given_on_the_command_line_arrive_as_text_and_count():
 
 @pytest.mark.parametrize("written", ["on", "off", '"on"', "'off'", "auto"])
 def test_words_that_yaml_takes_for_truth_values_may_be_written_without_quotes(written):
-    config = resolve({**MINIMAL, "ablation": yaml.safe_load(f"screening: {written}")})
-    assert config["ablation"]["screening"] == written.strip("\"'")
+    config = resolve({**MINIMAL, "inspect": yaml.safe_load(f"parse: {written}")})
+    assert config["inspect"]["parse"] == written.strip("\"'")
 
 
 @pytest.mark.parametrize(

@@ -62,20 +62,10 @@ def test_needs_grow_with_task_and_model():
     tiny = _need(resources.finetuning, _config(data=HUB), "RTE")
     assert small.memory > 5 * tiny.memory
     assert _need(resources.finetuning, _config(data=HUB), "MNLI").memory > 3 * tiny.memory
-    more = _need(
-        resources.sweep_chunk, _config(data=HUB, model=HUB, ablation={"sets": [1, 2]}), "RTE"
-    )
+    more = _need(resources.sweep, _config(data=HUB, model=HUB, ablation={"sets": [1, 2]}), "RTE")
     assert more.operations == pytest.approx(
-        159 / 157 * _need(resources.sweep_chunk, paper, "RTE").operations
+        159 / 157 * _need(resources.sweep, paper, "RTE").operations
     )
-
-
-def test_a_mode_to_compare_takes_as_long_as_the_first():
-    compared = {"compare_modes": ["zero", "uniform"], "compare_tasks": ["RTE"]}
-    one, two = _config(tasks=["RTE", "MRPC"]), _config(tasks=["RTE", "MRPC"], ablation=compared)
-    for task, times in (("RTE", 2), ("MRPC", 1)):
-        before, after = (_need(resources.sweep_chunk, config, task) for config in (one, two))
-        assert after.operations == pytest.approx(times * before.operations)
 
 
 def test_rates_are_those_of_the_stage_benchmark(root):
@@ -96,8 +86,8 @@ def test_the_memory_of_training_covers_what_was_measured():
     work = resources.Work(model, 2490, 277, 277, 60, config)
     for need, measured in (
         (resources.finetuning(work), 3140),
-        (resources.sweep_chunk(work), 1685),
-        (resources.extraction_chunk(work), 709),
+        (resources.sweep(work), 1685),
+        (resources.extraction(work), 709),
         (_need(resources.finetuning, config, "RTE"), 1090),
     ):
         assert 1.1 * measured < resources.memory_asked(need, gpu=False) < 3 * measured
@@ -109,20 +99,6 @@ def test_a_gpu_job_needs_less_host_memory():
     assert 4000 < resources.memory_asked(need, gpu=True) < 6000
     texts = _need(resources.finetuning, _config(data=HUB, model=HUB), "MNLI")
     assert resources.memory_asked(texts, gpu=True) > 10_000  # these stay on the host
-
-
-def test_chunks_share_the_work():
-    one, three = (_config(chunks=n) for n in (1, 3))
-    for kind, joining in (
-        (resources.extraction_chunk, resources.extraction),
-        (resources.sweep_chunk, resources.sweep),
-    ):
-        whole, chunk = (_need(kind, config, "RTE") for config in (one, three))
-        assert chunk.operations == pytest.approx(whole.operations / 3)
-        assert chunk.memory == whole.memory
-        alone, joined = (_need(joining, config, "RTE").operations for config in (one, three))
-        assert whole.operations <= alone
-        assert joined < 0.2 * alone, "the rest is in the chunks"
 
 
 def test_disk_is_that_of_models_and_maps(root):
