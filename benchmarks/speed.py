@@ -1,6 +1,6 @@
 """What the three largest computations cost, as ratios within one run.
 
-    python benchmarks/speed.py [--examples 48] [--threads 1] [--repetitions 3]
+    python benchmarks/speed.py [--examples 24] [--threads 1] [--repetitions 3]
 
 - The sweep over all heads and layers (section 4.6), beside a loop that runs the model once per set
   of disabled heads, on the same padded batches, with hooks.
@@ -184,7 +184,7 @@ def time_classification(folder: Path) -> dict[str, float]:
 def main() -> None:
     """Measure, and write `results/speed.csv` and `.md`."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=int, default=48)
+    parser.add_argument("--examples", type=int, default=24)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()

@@ -24,7 +24,6 @@ def main(job: Job) -> None:
     each, groups = linked(heads, sweeps, experiments, Resampling(**params.resampling))
     draws = {key: params.resampling[key] for key in ("bootstrap", "permutations", "seed")}
     found = {
-        tables.SEED_AGREEMENT: agreement.seed_agreement(heads, draws),
         tables.TASK_AGREEMENT: agreement.task_agreement(heads, params.metrics, draws),
         tables.WORST_OVERLAP: agreement.worst_overlap(heads, params.metrics, draws),
         tables.WORST_HEADS: agreement.worst_heads(heads, params.metrics, draws, words),

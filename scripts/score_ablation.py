@@ -9,21 +9,22 @@ from _job import Job, script
 def main(job: Job) -> None:
     """Write the effects of heads, layers and custom sets, the best ones' gains, and summaries.
 
-    Also mean effects over seeds, and those of heads chosen in another seed's model.
+    Also mean effects over seeds.
     """
     import pandas as pd
 
     from darksecrets.ablation.results import SweepResult, joined
     from darksecrets.ablation.scoring import scored
-    from darksecrets.ablation.seeds import over_seeds
+    from darksecrets.ablation.seeds import effects_over_seeds
     from darksecrets.ablation.statistics import Resampling
-    from darksecrets.ablation.tables import EFFECTS, OVER_SEEDS
+    from darksecrets.ablation.tables import EFFECTS, SEED_EFFECTS
     from darksecrets.data.tasks import Task
     from darksecrets.run.tables import identify
 
     params, resampling = job.params, Resampling(**job.params.resampling)
     tasks = {name: Task.from_entry(name, entry) for name, entry in params.tasks.items()}
-    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in (*EFFECTS, *OVER_SEEDS)}
+    declared_tables = (*EFFECTS, SEED_EFFECTS)
+    parts: dict[str, list[pd.DataFrame]] = {table.name: [] for table in declared_tables}
     paths: dict[tuple[str, str], dict[int, Path]] = {}
     for (task, state, seed), path in zip(params.models, job.input.all("sweeps"), strict=True):
         paths.setdefault((task, state), {})[seed] = path
@@ -33,9 +34,8 @@ def main(job: Job) -> None:
     for (task, state), of_seeds in paths.items():
         if len(of_seeds) > 1:
             results = {seed: SweepResult.load(path) for seed, path in of_seeds.items()}
-            tables = over_seeds(results, tasks[task], resampling)
-            for declared, rows in zip(OVER_SEEDS, tables, strict=True):
-                parts[declared.name].append(rows.assign(task=task, state=state))
-    for declared in (*EFFECTS, *OVER_SEEDS):
+            rows = effects_over_seeds(results, tasks[task], resampling)
+            parts[SEED_EFFECTS.name].append(rows.assign(task=task, state=state))
+    for declared in declared_tables:
         rows = joined(parts[declared.name], declared.names)
         declared.write(rows, getattr(job.output, declared.name))

@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.ablation import joint_effects
     from darksecrets.ablation.joint import Joint, plan
     from darksecrets.ablation.results import SweepResult
-    from darksecrets.ablation.tables import JOINT, LARGEST_SET_MEANS, LARGEST_SETS
+    from darksecrets.ablation.tables import JOINT
     from darksecrets.data.tasks import Task
     from darksecrets.run.tables import identify
 
@@ -31,5 +31,3 @@ def main(job: Job) -> None:
         parts.append([identify(rows, name, f"{state}/seed-{seed}") for rows in tables])
     for declared, rows in zip(JOINT, zip(*parts, strict=True), strict=True):
         declared.write(pd.concat(rows, ignore_index=True), getattr(output, declared.name))
-    sizes = LARGEST_SETS.read(output.largest_sets)
-    LARGEST_SET_MEANS.write(joint_effects.largest_over_seeds(sizes), output.largest_set_means)

@@ -1,4 +1,4 @@
-"""Whether the same heads matter for every fine-tuning seed, and for every task (section 4.6)."""
+"""Whether the same heads matter for every task (section 4.6)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau
 
 from darksecrets.ablation.results import joined
-from darksecrets.ablation.tables import SEED_AGREEMENT, TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
+from darksecrets.ablation.tables import TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
 from darksecrets.arrays import Floats
 from darksecrets.stats import ranks
 from darksecrets.stats.corrections import benjamini_hochberg
@@ -48,33 +47,6 @@ class Deltas:
         return np.argsort(order).astype(np.float64)
 
 
-def seed_agreement(heads: pd.DataFrame, draws: Mapping[str, int]) -> pd.DataFrame:
-    """Compare the heads' effects between every two fine-tuning seeds.
-
-    Args:
-        heads: `head_ablation.csv`.
-        draws: ``bootstrap`` (at most `RESAMPLES` are drawn), ``permutations`` and ``seed`` of
-            `Draws`.
-
-    Returns:
-        `SEED_AGREEMENT`: a row per task, state, metric and pair of seeds; none with one seed.
-    """
-    rows = []
-    for model, table in heads.groupby(["task", "state", "metric"], sort=False):
-        deltas = _deltas(table)
-        for one, other in combinations(deltas.table.columns, 2):
-            first, second = deltas.table[one].to_numpy(), deltas.table[other].to_numpy()
-            found = agreement(first[None], second[None], _draws(deltas, draws))
-            tau = kendalltau(first, second).statistic if found.pairs else np.nan
-            rows.append(
-                dict(zip(("task", "state", "metric"), model, strict=True))
-                | {"seed": one, "other_seed": other, "heads": len(first)}
-                | found.columns
-                | {"kendall": tau, **_same_sign(first, second)}
-            )
-    return pd.DataFrame(rows, columns=list(SEED_AGREEMENT.names))
-
-
 def task_agreement(
     heads: pd.DataFrame, metrics: Mapping[str, str], draws: Mapping[str, int]
 ) -> pd.DataFrame:
@@ -83,7 +55,8 @@ def task_agreement(
     Args:
         heads: `head_ablation.csv`.
         metrics: The metric to use of each task.
-        draws: See `seed_agreement`.
+        draws: ``bootstrap`` (at most `RESAMPLES` are drawn), ``permutations`` and ``seed`` of
+            `Draws`.
 
     Returns:
         `TASK_AGREEMENT`: a row per state and pair of tasks, and per task with several seeds.
@@ -112,7 +85,7 @@ def worst_overlap(
     Args:
         heads: `head_ablation.csv`.
         metrics: The metric to use of each task.
-        draws: See `seed_agreement`.
+        draws: See `task_agreement`.
 
     Returns:
         `WORST_OVERLAP`: a row per state, pair of tasks and k.
@@ -149,7 +122,7 @@ def worst_heads(
     Args:
         heads: `head_ablation.csv`.
         metrics: The metric to use of each task.
-        draws: See `seed_agreement`; ties are broken as in `worst_overlap`.
+        draws: See `task_agreement`; ties are broken as in `worst_overlap`.
         equal_words: `equal_words.csv`; None if no task has two sentences.
 
     Returns:
@@ -224,13 +197,6 @@ def _orders(deltas: Mapping[str, Deltas], seed: int) -> dict[str, Floats]:
 def _places(deltas: Deltas, order: Floats, k: int) -> pd.MultiIndex:
     """Layers and heads of the k worst, the worst first."""
     return pd.MultiIndex.from_tuples(deltas.table.index[np.argsort(order)[:k]], names=_PLACE)
-
-
-def _same_sign(first: Floats, second: Floats) -> dict[str, float]:
-    """Share of the heads whose effects have one sign, and its mean if heads are shuffled."""
-    signs = [np.array([(v > 0).mean(), (v < 0).mean()]) for v in (first, second)]
-    same = ((first > 0) & (second > 0)) | ((first < 0) & (second < 0))
-    return {"same_sign": same.mean(), "same_sign_chance": float(signs[0] @ signs[1])}
 
 
 def _with_q(table: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -16,16 +16,14 @@ import pandas as pd
 from darksecrets.ablation.joint import Order, Plan
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import require_usable
-from darksecrets.ablation.tables import JOINT_ABLATION, LARGEST_SET_MEANS, RANDOM
+from darksecrets.ablation.tables import JOINT_ABLATION, RANDOM
 from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
 from darksecrets.run.columns import MODEL
 from darksecrets.run.errors import InputError
-from darksecrets.stats import LEVEL
 from darksecrets.stats.draws import reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
-from darksecrets.stats.seeds import critical_value, mean_over_seeds
 from darksecrets.stats.weighted import resampled
 
 _SCORED = list(JOINT_ABLATION.names[len(MODEL) :])
@@ -121,33 +119,6 @@ def largest_sets(deltas: Floats, counts: list[int], tolerance: float) -> Integer
     """
     fine = np.logical_and.accumulate(deltas >= -tolerance, axis=-1).sum(axis=-1)
     return np.array([0, *counts])[fine]
-
-
-def largest_over_seeds(sizes: pd.DataFrame) -> pd.DataFrame:
-    """Mean size of the largest set of heads over seeds, with an interval over seeds and examples.
-
-    All seeds are scored on the same examples; so the part of the variance that comes from these is
-    that of one seed, from the mean width of the seeds' intervals.
-
-    Args:
-        sizes: The table ``largest_sets`` of all models.
-
-    Returns:
-        The table ``largest_set_means``; no rows for models of one seed.
-    """
-    keys = ["task", "state", "metric", "order", "tolerance", "heads"]
-    rows = []
-    for key, seeds in sizes.groupby(keys, sort=False):
-        if len(seeds) < 2:
-            continue
-        widths = (seeds["ci_high"] - seeds["ci_low"]).to_numpy(np.float64)
-        of_examples = float((widths.mean() / 2 / critical_value(LEVEL)) ** 2)
-        found = mean_over_seeds(seeds["largest"].to_numpy(np.float64), of_examples)
-        about = dict(zip(keys, key, strict=True))
-        low, high = feasible([found.low, found.high], 0, int(seeds["heads"].iloc[0]))
-        ends = {"ci_low": float(low), "ci_high": float(high)}
-        rows.append(about | {"seeds": len(seeds), "largest": float(found.mean), **ends})
-    return pd.DataFrame(rows, columns=list(LARGEST_SET_MEANS.names))
 
 
 def _scored(curves: _Curves, name: str, plan: Plan, metric: str) -> pd.DataFrame:

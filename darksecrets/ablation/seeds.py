@@ -1,14 +1,12 @@
-"""Effects over fine-tuning seeds, and heads chosen in one seed's model and scored in another's.
+"""Effects over fine-tuning seeds.
 
 The validation examples of all seeds are the same, so that the noise of an effect is partly the
-same, too. Variances are therefore computed on the same resamples for all seeds, and the examples
-that choose a head never score it, not even in another model.
+same, too. Variances are therefore computed on the same resamples for all seeds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,8 @@ import pandas as pd
 
 from darksecrets.ablation.results import PARTS, SweepResult, joined
 from darksecrets.ablation.scores import plain
-from darksecrets.ablation.statistics import Resampling, bootstrap, on_halves
-from darksecrets.ablation.tables import BEST, SEED_EFFECTS, SEED_TRANSFER, WORST
+from darksecrets.ablation.statistics import Resampling, bootstrap
+from darksecrets.ablation.tables import SEED_EFFECTS
 from darksecrets.arrays import Floats
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
@@ -25,37 +23,33 @@ from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.seeds import degrees_of_freedom, mean_over_seeds
-from darksecrets.stats.selection import unbiased_gains
 
-RESAMPLES, SPLITS = 1000, 250
-"""Most bootstrap samples and halves: enough for variances and the ends of 95 % intervals."""
+RESAMPLES = 1000
+"""Most bootstrap samples: enough for variances and the ends of 95 % intervals."""
 
 Results = Mapping[int, SweepResult]
 """Sweeps of one task and state by fine-tuning seed."""
 
 
-def over_seeds(
-    results: Results, task: Task, resampling: Resampling
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def effects_over_seeds(results: Results, task: Task, resampling: Resampling) -> pd.DataFrame:
     """Compare the sweeps of all seeds of a task and state.
 
     Args:
         results: The sweeps; with one there is nothing to compare.
         task: Their task.
-        resampling: Numbers of samples, seed; at most `RESAMPLES` and `SPLITS` are drawn.
+        resampling: Numbers of samples, seed; at most `RESAMPLES` are drawn.
 
     Returns:
-        The rows of `SEED_EFFECTS` and `SEED_TRANSFER`, without ``task`` and ``state``.
+        The rows of `SEED_EFFECTS`, without ``task`` and ``state``.
 
     Raises:
         InputError: The sweeps have different examples or sets.
     """
     _require_alike(results, task)
-    effects, transfers = [], []
+    effects = []
     for metric in task.metrics if len(results) > 1 else ():
         deltas = np.stack([(s := plain(r, task)[metric]) - s[0] for r in results.values()])
         drawn = _bootstraps(results, metric, resampling)
-        chosen = _halves(results, metric, resampling)
         sets = next(iter(results.values())).sets
         for kind in PARTS:
             of_kind = np.flatnonzero(sets["kind"] == kind)
@@ -65,21 +59,7 @@ def over_seeds(
             effects.append(
                 _effects(deltas[:, of_kind], drawn[:, :, of_kind], places, about, bounds)
             )
-            for (one, seed), (other, other_seed) in permutations(enumerate(results), 2):
-                for choice in (BEST, WORST):
-                    found = _transfer(
-                        deltas=deltas[[one, other]][:, of_kind],
-                        choosing=chosen[one][0][:, of_kind],
-                        scoring=chosen[other][1][:, of_kind],
-                        drawn=drawn[:, other, of_kind],
-                        choice=choice,
-                    )
-                    place = places.iloc[found.pop("number")].to_dict()
-                    seeds = {"seed": seed, "other_seed": other_seed}
-                    transfers.append({**about, "choice": choice, **seeds, **place, **found})
-    return joined(effects, SEED_EFFECTS.names[2:]), joined(
-        [pd.DataFrame(transfers)], SEED_TRANSFER.names[2:]
-    )
+    return joined(effects, SEED_EFFECTS.names[2:])
 
 
 def _effects(
@@ -143,38 +123,6 @@ def sign_agreement(deltas: Floats) -> tuple[Floats, float]:
     return np.maximum(up, down) / seeds, float((chances * most).sum() / seeds)
 
 
-def _transfer(
-    *, deltas: Floats, choosing: Floats, scoring: Floats, drawn: Floats, choice: str
-) -> dict[str, Any]:
-    """The choice of one model, scored in another.
-
-    The interval is that of a mixture of the sets, each weighted by its share of the choices: it
-    contains the noise of the examples that score.
-
-    Args:
-        deltas: [2, sets] of the model that chooses, and of the other one, on all examples.
-        choosing: [halves, sets] of the model that chooses.
-        scoring: [halves, sets] of the other one, on the complementary halves.
-        drawn: [resamples, sets] of the other one.
-        choice: One of `darksecrets.ablation.tables.CHOICES`.
-    """
-    sign = 1.0 if choice == BEST else -1.0
-    gains, share = unbiased_gains(sign * choosing, scoring)
-    gain = PERCENT * gains.mean()
-    mixture = drawn @ share
-    low, high = gain + PERCENT * (interval(mixture) - mixture.mean())
-    number = int((sign * deltas[0]).argmax())
-    return {
-        "number": number,
-        "naive_gain": PERCENT * deltas[0, number],
-        "transferred_gain": gain,
-        "ci_low": low,
-        "ci_high": high,
-        "mean_effect": PERCENT * deltas[1].mean(),
-        "chosen": share[number],
-    }
-
-
 def _bootstraps(results: Results, metric: str, resampling: Resampling) -> Floats:
     """[resamples, seeds, sets] differences to the baseline, on the same resamples."""
     number = min(RESAMPLES, resampling.bootstrap)
@@ -184,15 +132,6 @@ def _bootstraps(results: Results, metric: str, resampling: Resampling) -> Floats
         for result, rng in zip(results.values(), rngs, strict=True)
     ]
     return np.stack(drawn, axis=1)
-
-
-def _halves(results: Results, metric: str, resampling: Resampling) -> list[tuple[Floats, Floats]]:
-    """By seed: deltas [2 splits, sets] on random halves, and on the complementary ones."""
-    splits, found = min(SPLITS, resampling.splits), []
-    for result in results.values():
-        ones, others = on_halves(result, metric, splits, np.random.default_rng(resampling.seed))
-        found.append((np.concatenate([ones, others]), np.concatenate([others, ones])))
-    return found
 
 
 def _require_alike(results: Results, task: Task) -> None:

@@ -6,7 +6,7 @@ from darksecrets.ablation.tables import EFFECTS, HEAD_ABLATION, JOINT, OVER_TASK
 from darksecrets.run.shown import Phrase, Shown
 
 _SUMMARIES = (*EFFECTS, SEED_EFFECTS, *OVER_TASKS, *JOINT)
-_OTHERS = ("seed_transfer", "linked_ablation", "linked_groups")
+_OTHERS = ("linked_ablation", "linked_groups")
 
 SHOWN = (
     Shown(

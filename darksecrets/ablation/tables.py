@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from darksecrets.data.tables import METRIC
-from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, SEED, STATE, TASK, names
+from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.run.tables import Column, Table, integer, interval, like, number, share, text
 
 _SCORE = number("score", "score with the set disabled", "× 100", high=100)
@@ -106,7 +106,6 @@ _BOTH_KINDS = (
     like(LAYER, "layer that is disabled, or that of the head, from 1"),
     like(HEAD, "head of the layer, from 1; empty for a layer", optional=True),
 )
-_OTHER_SEED = like(SEED, "seed that `seed` is compared with", name="other_seed")
 _SEEDS = integer("seeds", "fine-tuning seeds", low=2)
 _OF_A_NEW_SEED = "over seeds and examples: of a model fine-tuned with another seed"
 
@@ -146,42 +145,6 @@ SEED_EFFECTS = Table(
     may_be_empty=True,
 )
 
-CHOICES = BEST, WORST = ("best", "worst")
-
-SEED_TRANSFER = Table(
-    "seed_transfer",
-    "The best and the worst head (or layer) of one seed's model, scored in another seed's; no rows "
-    "with one seed.",
-    (
-        TASK,
-        STATE,
-        METRIC,
-        text("kind", "what was disabled", values=("head", "layer")),
-        text("choice", "highest or lowest `delta` of all", values=CHOICES),
-        like(SEED, "seed of the model that chooses"),
-        like(SEED, "seed of the model that is scored", name="other_seed"),
-        like(LAYER, "layer of the choice on all examples, from 1"),
-        like(HEAD, "head of the choice, from 1; empty for a layer", optional=True),
-        like(_GAIN, "`delta` of the choice in the model that chose it, all examples"),
-        like(
-            _GAIN,
-            "mean `delta` in the other model: one random half of the examples chooses, the "
-            "other half scores",
-            name="transferred_gain",
-        ),
-        *interval("transferred_gain", unit="× 100"),
-        like(
-            _GAIN,
-            "mean `delta` of all heads, or layers, of the other model",
-            name="mean_effect",
-            control_of="transferred_gain",
-        ),
-        share("chosen", "share of the random halves that choose it"),
-    ),
-    key=(*names(TASK, STATE, METRIC), "kind", "choice", "seed", "other_seed"),
-    may_be_empty=True,
-)
-
 
 def _rank(name: str, meaning: str) -> Column:
     return number(name, meaning, low=-1, high=1, optional=True)
@@ -203,30 +166,6 @@ _PERMUTED_WITHIN = like(
     _PERMUTED,
     "the same, heads permuted within their layers: heads agree beyond what layers explain",
     name="p_within_layers",
-)
-
-SEED_AGREEMENT = Table(
-    "seed_agreement",
-    "Whether the same heads matter for every fine-tuning seed; no rows with one seed.",
-    (
-        TASK,
-        STATE,
-        METRIC,
-        SEED,
-        _OTHER_SEED,
-        *_RANKS,
-        _rank("kendall", "Kendall's tau-b of the same"),
-        _PERMUTED,
-        _PERMUTED_WITHIN,
-        share("same_sign", "share of heads whose `delta` has one sign in both"),
-        share(
-            "same_sign_chance",
-            "the same if the heads of one seed were shuffled",
-            control_of="same_sign",
-        ),
-    ),
-    key=("task", "state", "metric", "seed", "other_seed"),
-    may_be_empty=True,
 )
 
 _OTHER_TASK = like(
@@ -491,38 +430,13 @@ LARGEST_SETS = Table(
     may_be_empty=True,
 )
 
-LARGEST_SET_MEANS = Table(
-    "largest_set_means",
-    "Size of the largest set of heads that can be disabled, mean over fine-tuning seeds; no rows "
-    "with one seed.",
-    (
-        TASK,
-        STATE,
-        METRIC,
-        _ORDER,
-        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
-        like(_TOGETHER, "heads of the model"),
-        _SEEDS,
-        number("largest", "mean of `largest` in `largest_sets`", low=0),
-        *interval("largest", bounds=(0, float("inf"))),
-    ),
-    key=(*names(TASK, STATE, METRIC, _ORDER), "tolerance"),
-    may_be_empty=True,
-)
-
 EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL)
 """Tables that are computed from the predictions of one sweep."""
 
-OVER_SEEDS = (SEED_EFFECTS, SEED_TRANSFER)
-"""Tables that are computed from the sweeps of all seeds."""
-
-OVER_TASKS = (SEED_AGREEMENT, TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
-"""Tables that compare the effects of heads between seeds and tasks."""
+OVER_TASKS = (TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
+"""Tables that compare the effects of heads between tasks."""
 
 JOINT = (JOINT_ABLATION, LARGEST_SETS)
 """Tables that are computed from the predictions with several heads disabled."""
 
-TABLES = (
-    *(*EFFECTS, *OVER_SEEDS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS, *JOINT),
-    LARGEST_SET_MEANS,
-)
+TABLES = (*EFFECTS, SEED_EFFECTS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS, *JOINT)

@@ -27,11 +27,6 @@ FEATURES = (*WORD_FEATURES, "[CLS]", "[SEP]")
 RELATIONS = ("verb to subject", "subject to verb", "pronoun to noun", "noun to pronoun")
 
 
-def file_name(feature: str) -> str:
-    """A feature as part of a file name: ``cls`` for ``[CLS]``."""
-    return feature.strip("[]").lower()
-
-
 SINGULAR_NOUNS, PLURAL_NOUNS = frozenset({"NN", "NNP"}), frozenset({"NNS", "NNPS"})
 NOUNS = SINGULAR_NOUNS | PLURAL_NOUNS
 PRONOUNS = frozenset({"PRP", "PRP$"})

@@ -29,22 +29,6 @@ def cohens_kappa(confusion: Counts) -> Floats:
         return np.asarray((observed - expected) / (1 - expected), dtype=np.float64)
 
 
-def positive_agreement(confusion: Counts) -> Floats:
-    """For each class, the share of its labels that the other rater agrees with.
-
-    It is the mean over both raters, weighted by their numbers of labels (Dice's coefficient).
-
-    Args:
-        confusion: [class, class] number of items by the first and the second rater's label.
-
-    Returns:
-        [class]; NaN for a class that neither rater used.
-    """
-    both = confusion.sum(axis=0) + confusion.sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(2 * np.diag(confusion) / both, dtype=np.float64)
-
-
 def fleiss_kappa(counts: Counts) -> Floats:
     """Fleiss' kappa of several raters, (observed - expected) / (1 - expected) agreement.
 

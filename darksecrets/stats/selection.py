@@ -75,21 +75,6 @@ def best_gain(ones: Floats, others: Floats) -> BestGain:
     return BestGain(mean, mean - reach, mean + reach, chosen)
 
 
-def unbiased_gains(choosing: Floats, scoring: Floats) -> tuple[Floats, Floats]:
-    """Choose the best candidate on one half of the examples and score it on the other.
-
-    Args:
-        choosing: [splits, candidates] gains on the half used for the choice; tied candidates are
-            chosen in equal parts.
-        scoring: [splits, candidates] gains on the other half.
-
-    Returns:
-        [splits] gains of the chosen candidates; [candidates] share of the splits that chose each.
-    """
-    parts = _chosen(choosing)
-    return (parts * scoring).sum(axis=1), parts.mean(axis=0)
-
-
 def _chosen(gains: Floats) -> Floats:
     """[splits, candidates] 1 for the best candidate of each split, in parts if several tie."""
     best = gains >= gains.max(axis=1, keepdims=True) - _ROUNDING

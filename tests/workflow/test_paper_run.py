@@ -316,16 +316,12 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     assert rows["score"].to_numpy() == pytest.approx(score[disabled])
     assert rows["delta"].to_numpy() == pytest.approx(score[disabled] - score[0])
     assert len(heads) == len(SEEDS) * (len(TASKS) + 1) * disabled.sum()  # STS-B has two metrics
-    agreement = pd.read_csv(run / "tables" / "seed_agreement.csv")
-    assert len(agreement) == len(TASKS) + 1
     over_seeds = pd.read_csv(run / "tables" / "seed_effects.csv").query("kind == 'head'")
     deltas = heads.groupby(["task", "metric", "layer", "head"])["delta"].mean()
     names = deltas.index.names
     assert over_seeds.set_index(names)["delta"].to_dict() == pytest.approx(
         deltas.to_dict(), rel=1e-5
     )
-    transfer = pd.read_csv(run / "tables" / "seed_transfer.csv")
-    assert len(transfer) == 2 * 2 * 2 * (len(TASKS) + 1)
     tasks = pd.read_csv(run / "tables" / "task_agreement.csv")
     assert len(tasks) == 1 + len(TASKS)
     survival = pd.read_csv(run / "tables" / "survival.csv")

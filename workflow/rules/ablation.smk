@@ -21,13 +21,13 @@ SETTINGS_OF_JOINT = {"mode": config["ablation"]["mode"]}
 JOINT = config["ablation"]["joint"]["tasks"] if SWEPT else []
 EFFECTS = (
     *("head_ablation", "layer_ablation", "set_ablation", "best_head", "survival"),
-    *("seed_effects", "seed_transfer"),
+    "seed_effects",
 )
 COMPARISONS = (
-    *("seed_agreement", "task_agreement", "worst_overlap", "worst_heads"),
+    *("task_agreement", "worst_overlap", "worst_heads"),
     *("linked_ablation", "linked_groups"),
 )
-TOGETHER = ("joint_ablation", "largest_sets", "largest_set_means")
+TOGETHER = ("joint_ablation", "largest_sets")
 if not LEFT_OUT:
     CHECKS["sweep_heads"] = of_ablation.check_run
 CHECKS["score_ablation"] = partial(of_ablation.check_states, left_out=LEFT_OUT)
@@ -72,8 +72,7 @@ rule score_ablation:
 
     The paper only reports scores. With 144 heads to choose from, the best one gains a few examples by
     chance alone, so every difference gets an interval and a test, and the best head is scored on
-    examples that did not choose it. Where a task has several seeds, effects are also estimated over these,
-    and heads are scored that another seed's model chose.
+    examples that did not choose it. Where a task has several seeds, effects are also estimated over these.
     """
     input:
         sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
@@ -166,7 +165,7 @@ rule score_joint:
 
 
 rule compare_effects:
-    """Compare which heads matter between seeds and tasks, and with the heads that other sections single out.
+    """Compare which heads matter between tasks, and with the heads that other sections single out.
 
     The latter follow frames or attend to equal or related words (section 5). Beside them are random heads of
     the same layers, and a limit for what each of them may cost.
@@ -217,24 +216,6 @@ figure(
     **OF_EFFECTS,
     table="<results>/tables/layer_ablation.csv",
     learned="<results>/tables/learned.csv",
-)
-
-
-figure(
-    "ablation_deltas",
-    "Effect of every head, centred on 0, with significant ones marked.",
-    label="Effects of heads",
-    **OF_EFFECTS,
-    table="<results>/tables/head_ablation.csv",
-)
-
-
-figure(
-    "ablation_distribution",
-    "How many heads help or hurt, and by how much.",
-    label="Distribution of effects",
-    **OF_EFFECTS,
-    table="<results>/tables/head_ablation.csv",
 )
 
 

@@ -19,7 +19,6 @@ from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
 from darksecrets.features import preflight as of_features
-from darksecrets.features.labels import FEATURES, file_name
 from darksecrets.features.measures import MEASURES
 from darksecrets.finetuning import preflight as of_finetuning
 from darksecrets.framenet import folder as framenet_folder

@@ -9,7 +9,6 @@ if SEVERAL_HEADS:
     CHECKS["measure_attention"] = of_features.check_heads
 # Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
-STRIPES_OF_FEATURES = [f"stripes_{file_name(feature)}" for feature in FEATURES]
 DISTANCES = {
     "head_distances": "<results>/redundancy/{task}/head_distances.parquet",
     "example_distances": "<results>/redundancy/{task}/example_distances.csv",
@@ -162,38 +161,6 @@ figure(
     table="<results>/tables/attention_levels.csv",
     changes="<results>/tables/attention_changes.csv",
 )
-
-
-rule stripes:
-    """Supplement to Figure 6: each feature before and after fine-tuning, and compared with its control."""
-    input:
-        table="<results>/tables/stripes.csv",
-    output:
-        [
-            report(
-                f"<results>/figures/stripes_{file_name(feature)}.svg",
-                caption="../report/stripes.rst",
-                category=STRIPES,
-                labels={"result": f"Stripes: {file_name(feature)}"},
-            )
-            for feature in FEATURES
-        ],
-        figure_files(*STRIPES_OF_FEATURES, formats=("pdf", "png")),
-    log:
-        "<logs>/stripes.log",
-    group:
-        "features"
-    conda:
-        "../../envs/figures.yaml"
-    params:
-        **drawn_by("stripes"),
-    message:
-        "Draw the stripes of every feature"
-    script:
-        "../../scripts/figure.py"
-
-
-in_run(*figure_files(*STRIPES_OF_FEATURES))
 
 
 figure(

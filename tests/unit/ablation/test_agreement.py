@@ -9,12 +9,11 @@ from scipy import stats
 
 from darksecrets.ablation.agreement import (
     WORST,
-    seed_agreement,
     task_agreement,
     worst_heads,
     worst_overlap,
 )
-from darksecrets.ablation.tables import SEED_AGREEMENT, TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
+from darksecrets.ablation.tables import TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
 
 DRAWS = {"bootstrap": 200, "permutations": 500, "seed": 6}
 METRICS = {"MRPC": "f1", "STS-B": "pearson", "RTE": "accuracy"}
@@ -46,24 +45,8 @@ def checked(declared, table) -> pd.DataFrame:
     return declared.check(table, "made", "correct")
 
 
-def test_seeds_are_compared_in_pairs():
-    table = ablation(seeds=(1, 2, 5))
-    found = checked(SEED_AGREEMENT, seed_agreement(table.sample(frac=1, random_state=0), DRAWS))
-    assert len(found) == 3 * len(METRICS)
-    for row in found.itertuples():
-        first, second = deltas(table, row.task, row.seed), deltas(table, row.task, row.other_seed)
-        assert row.spearman == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-12)
-        assert row.kendall == pytest.approx(stats.kendalltau(first, second).statistic, abs=1e-12)
-        assert row.ci_low < row.spearman < row.ci_high
-        assert row.same_sign == pytest.approx(np.mean(np.sign(first) == np.sign(second)))
-        # Every head of one seed beside every head of the other.
-        both = np.sign(first)[:, None] == np.sign(second)
-        assert row.same_sign_chance == pytest.approx(both.mean())
-
-
 def test_with_one_seed_only_tasks_are_compared_and_with_one_task_nothing():
     table = ablation(seeds=(1,))
-    assert checked(SEED_AGREEMENT, seed_agreement(table, DRAWS)).empty
     tasks = checked(TASK_AGREEMENT, task_agreement(table, METRICS, DRAWS))
     assert (tasks["task"] != tasks["other_task"]).all()
     assert len(tasks) == 3
@@ -91,11 +74,10 @@ def test_tasks_are_compared_over_all_pairs_of_their_models():
 
 
 def test_equal_effects_have_no_correlation():
-    found = seed_agreement(ablation(draw=lambda *_: np.zeros((3, 4))), DRAWS)
-    numbers = ["spearman", "ci_low", "ci_high", "kendall", "p_value", "p_within_layers"]
-    assert checked(SEED_AGREEMENT, found)[numbers].isna().to_numpy().all()
     tasks = ablation(draw=lambda *_: np.zeros((3, 4)))
-    assert checked(TASK_AGREEMENT, task_agreement(tasks, METRICS, DRAWS))["q_value"].isna().all()
+    found = checked(TASK_AGREEMENT, task_agreement(tasks, METRICS, DRAWS))
+    numbers = ["spearman", "ci_low", "ci_high", "p_value", "p_within_layers", "q_value"]
+    assert found[numbers].isna().to_numpy().all()
 
 
 def test_the_worst_heads_of_two_tasks_are_those_of_sorted_lists():

@@ -1,7 +1,6 @@
 """Heads disabled together: orders, sets and scores, against slow loops and scikit-learn."""
 
 import dataclasses
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -13,12 +12,11 @@ from sklearn.metrics import accuracy_score, f1_score
 from sweeps import sweep
 
 from darksecrets.ablation.joint import Joint, plan
-from darksecrets.ablation.joint_effects import joint_effects, largest_over_seeds, largest_sets
+from darksecrets.ablation.joint_effects import joint_effects, largest_sets
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.sets import joint_counts
 from darksecrets.ablation.tables import (
     JOINT,
-    LARGEST_SET_MEANS,
     LEAST_IMPORTANT,
     MOST_IMPORTANT,
     RANDOM,
@@ -293,22 +291,3 @@ def test_more_heads_than_the_model_has_and_too_few_examples_are_refused():
         planned(result, "RTE", heads=[2, 7])
     with pytest.raises(InputError, match="found 3 validation examples, expected at least 4"):
         planned(sweep("RTE", examples=3), "RTE")
-
-
-def test_means_over_seeds_have_both_parts_of_the_variance_and_end_where_heads_do():
-    about = {"task": "RTE", "state": "finetuned", "metric": "accuracy", "order": "random"}
-    table = pd.DataFrame(
-        {"seed": [1, 2, 3], "largest": [4, 8, 8], "ci_low": [2, 4, 4], "ci_high": [8, 12, 8]}
-    ).assign(tolerance=1.0, heads=36, noninferior=0, **about)
-    (row,) = LARGEST_SET_MEANS.check(largest_over_seeds(table), "", "").to_dict("records")
-    of_examples, of_seeds = (2 * 3 / 2 / 1.959964) ** 2 * (6 + 8 + 4) ** 2 / 18**2, 16 / 3 / 3
-    normal, student = 1.959964, 4.302653
-    total = of_examples + of_seeds
-    critical = (of_examples * normal + of_seeds * student) / total
-    assert row["largest"] == pytest.approx(20 / 3)
-    reach = critical * math.sqrt(total)
-    assert row["ci_low"] == pytest.approx(max(0, 20 / 3 - reach))
-    assert row["ci_high"] == pytest.approx(20 / 3 + reach)
-    assert largest_over_seeds(table[:1]).empty
-    wide = largest_over_seeds(table[:2].assign(largest=[0, 36]))
-    assert wide[["ci_low", "ci_high"]].to_numpy().tolist() == [[0, 36]]

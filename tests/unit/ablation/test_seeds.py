@@ -8,12 +8,12 @@ from glue import TASKS
 from sweeps import sweep
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.seeds import over_seeds, sign_agreement
+from darksecrets.ablation.seeds import effects_over_seeds, sign_agreement
 from darksecrets.ablation.statistics import Resampling
-from darksecrets.ablation.tables import SEED_EFFECTS, SEED_TRANSFER
+from darksecrets.ablation.tables import SEED_EFFECTS
 from darksecrets.data import metrics
 from darksecrets.run.errors import InputError
-from darksecrets.stats.resampling import bootstrap_weights, halves
+from darksecrets.stats.resampling import bootstrap_weights
 from darksecrets.stats.seeds import mean_over_seeds
 
 RESAMPLING = Resampling(bootstrap=200, permutations=100, splits=20, seed=7)
@@ -30,13 +30,10 @@ def sweeps(task="RTE", seeds=(1, 2), examples=30, **settings) -> dict[int, Sweep
     }
 
 
-def checked(tables):
-    """Both tables, as they are written."""
-    complete = [table.assign(task="RTE", state="finetuned") for table in tables]
-    return [
-        declared.check(table[list(declared.names)], "made", "correct")
-        for declared, table in zip((SEED_EFFECTS, SEED_TRANSFER), complete, strict=True)
-    ]
+def checked(table):
+    """The table, as it is written."""
+    complete = table.assign(task="RTE", state="finetuned")
+    return SEED_EFFECTS.check(complete[list(SEED_EFFECTS.names)], "made", "correct")
 
 
 def scores(result, task, metric, drawn) -> np.ndarray:
@@ -50,7 +47,7 @@ def scores(result, task, metric, drawn) -> np.ndarray:
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])
 def test_effects_are_means_over_seeds_with_the_noise_of_the_same_resamples(task):
     results = sweeps(task, (1, 2, 5))
-    effects, _ = over_seeds(results, TASKS[task], RESAMPLING)
+    effects = effects_over_seeds(results, TASKS[task], RESAMPLING)
     for metric in TASKS[task].metrics:
         rng, loop = np.random.default_rng(RESAMPLING.seed), []
         for weights in bootstrap_weights(RESAMPLING.bootstrap, 30, rng):
@@ -73,48 +70,22 @@ def test_effects_are_means_over_seeds_with_the_noise_of_the_same_resamples(task)
             assert mine["spread"].to_numpy() == pytest.approx(deltas[:, columns].std(0, ddof=1))
 
 
-def test_a_choice_of_one_half_in_one_model_is_scored_on_the_other_half_in_another():
-    results = sweeps("RTE", (1, 2))
-    _, transfer = over_seeds(results, TASKS["RTE"], RESAMPLING)
-    rng, gains = np.random.default_rng(RESAMPLING.seed), {"best": [], "worst": []}
-    for masks in halves(RESAMPLING.splits, 30, rng):
-        for mask in masks:
-            for side in (0, 1):
-                one, other = np.flatnonzero(mask == side), np.flatnonzero(mask != side)
-                chosen = scores(results[2], "RTE", "accuracy", one)[1:7]
-                scored = scores(results[1], "RTE", "accuracy", other)
-                for choice, extreme in (("best", max), ("worst", min)):
-                    tied = [n for n, s in enumerate(chosen) if s == extreme(chosen)]
-                    gains[choice].append(np.mean([scored[1 + n] - scored[0] for n in tied]))
-    rows = transfer.query("kind == 'head' and seed == 2 and other_seed == 1").set_index("choice")
-    everything = scores(results[2], "RTE", "accuracy", np.arange(30))
-    for choice, extreme in (("best", max), ("worst", min)):
-        row = rows.loc[choice]
-        assert row["transferred_gain"] == pytest.approx(100 * np.mean(gains[choice]))
-        assert row["ci_low"] < row["transferred_gain"] < row["ci_high"]
-        expected = 100 * (extreme(everything[1:7]) - everything[0])
-        assert row["naive_gain"] == pytest.approx(expected)
-
-
-def test_every_ordered_pair_of_seeds_has_a_best_and_a_worst_head_and_layer():
-    effects, transfer = checked(over_seeds(sweeps("MRPC", (1, 2, 5)), TASKS["MRPC"], RESAMPLING))
-    assert len(transfer) == 2 * 2 * 2 * 6
-    assert not transfer.query("seed == other_seed").size
-    assert transfer.query("kind == 'layer'")["head"].isna().all()
+def test_every_head_and_layer_has_a_row_for_each_metric():
+    found = effects_over_seeds(sweeps("MRPC", (1, 2, 5)), TASKS["MRPC"], RESAMPLING)
+    effects = checked(found)
     assert len(effects) == 2 * (6 + 2)
     assert (effects["seeds"] == 3).all()
 
 
 def test_with_one_seed_there_are_no_rows():
-    for table in checked(over_seeds(sweeps("RTE", (1,)), TASKS["RTE"], RESAMPLING)):
-        assert table.empty
+    assert checked(effects_over_seeds(sweeps("RTE", (1,)), TASKS["RTE"], RESAMPLING)).empty
 
 
 def test_seeds_with_other_examples_are_refused():
     results = sweeps("RTE", (1, 2))
     results[2] = dataclasses.replace(results[2], idx=results[2].idx + 1)
     with pytest.raises(InputError, match=r"RTE: found different .* of seeds 1 and 2, expected"):
-        over_seeds(results, TASKS["RTE"], RESAMPLING)
+        effects_over_seeds(results, TASKS["RTE"], RESAMPLING)
 
 
 def test_the_chance_of_agreeing_signs_is_that_of_shuffled_signs():

@@ -60,7 +60,6 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     trajectories.of_heads,
     landscape.flat,
     together.joint,
-    together.tolerated_by_seeds,
     together.linked_groups,
     verdicts.claims,
 )

@@ -10,10 +10,10 @@ from glue import TASKS
 from scipy.stats import norm
 
 from adversarial import sweeps
-from adversarial.trials import CI, LEVEL, LIMIT, NULL, POWER, Size, Statements, Trial
-from darksecrets.ablation.agreement import seed_agreement, task_agreement, worst_overlap
+from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
+from darksecrets.ablation.agreement import task_agreement, worst_overlap
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.seeds import over_seeds
+from darksecrets.ablation.seeds import effects_over_seeds
 from darksecrets.ablation.statistics import Resampling
 from darksecrets.finetuning import comparison
 from darksecrets.finetuning.cosine import Similarities
@@ -72,43 +72,24 @@ def _outcomes(
 
 
 def of_seeds(size: Size, folder: Path) -> Iterator[Trial]:
-    """Effects over two seeds, transfer of the best and worst, agreement of seeds (section 4.6)."""
+    """Effects over two seeds (section 4.6)."""
     shape = sweeps.Shape(size.examples, size.layers, size.layers)
     matter = {number: 0.5 * (-1) ** number for number in range(7, 15)}
-    layer = dict.fromkeys(range(1, size.layers + 1), -0.3)
     for kind, shared, effects, truth in (
         (EQUAL, 0.0, {}, NULL),
         (_ALIKE, 0.9, {}, NULL),
-        (_LAYER, 0.0, layer, NULL),
         (_MATTER, 0.0, matter, POWER),
     ):
-        rng, made, limits = np.random.default_rng(7), Statements(), Statements()
+        rng, made = np.random.default_rng(7), Statements()
         for _ in range(size.sweeps):
             known = sweeps.several(rng, shape, [effects, effects], shared=shared)
-            agree = seed_agreement(_deltas({"t": known}), _DRAWS)
-            beyond = "seed_agreement: p_within_layers < 0.05"
-            (limits if kind == _ALIKE else made).each(beyond, agree["p_within_layers"] < LEVEL)
-            if kind == _LAYER:
-                continue
-            (limits if kind == _ALIKE else made).each(
-                "seed_agreement: p_value < 0.05", agree["p_value"] < LEVEL
-            )
-            (limits if kind == _ALIKE else made).interval("seed_agreement", "spearman", agree, CI)
-            _of_effects(known, made, power=truth == POWER)
+            table = effects_over_seeds(dict(enumerate(known)), TASK, SAMPLES)
+            heads = table[table["kind"] == "head"]
+            made.any("seed_effects: q_value < 0.05", heads["q_value"] < LEVEL)
+            if truth != POWER:
+                made.each("seed_effects: p_value < 0.05", heads["p_value"] < LEVEL)
+                made.interval("seed_effects", "delta", heads, CI)
         yield from made.trials(kind, truth)
-        yield from limits.trials(kind, LIMIT)
-
-
-def _of_effects(known: Sequence[SweepResult], made: Statements, *, power: bool) -> None:
-    effects, transfers = over_seeds(dict(enumerate(known)), TASK, SAMPLES)
-    heads = effects[effects["kind"] == "head"]
-    made.any("seed_effects: q_value < 0.05", heads["q_value"] < LEVEL)
-    if power:
-        transfers = transfers[transfers["kind"] == "head"]
-    else:
-        made.each("seed_effects: p_value < 0.05", heads["p_value"] < LEVEL)
-        made.interval("seed_effects", "delta", heads, CI)
-    made.interval("seed_transfer", "transferred_gain", transfers, CI)
 
 
 def of_tasks(size: Size, folder: Path) -> Iterator[Trial]:

@@ -13,7 +13,7 @@ from adversarial.models import EQUAL, SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
 from darksecrets.ablation.joint import Joint, plan
-from darksecrets.ablation.joint_effects import joint_effects, largest_over_seeds
+from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.links import DIRECTION, Experiments, linked
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import effects, of_kind
@@ -87,30 +87,6 @@ def _of_joint(
     if power or at_border:
         made.each("largest_sets: noninferior above 0", tolerated["noninferior"] > 0, ONE_END)
         made.each("largest_sets: interval of largest above 0", tolerated["ci_low"] > 0, ONE_END)
-
-
-def tolerated_by_seeds(size: Size, folder: Path) -> Iterator[Trial]:
-    """Heads tolerated, mean over seeds: each set costs a little more than is tolerated, or less."""
-    shape = Shape(size.examples, size.layers, size.layers)
-    for drop, truth in ((_TOLERANCE, NULL), (0.0, POWER)):
-        rng, made = np.random.default_rng(24), Statements()
-        for _ in range(size.sweeps):
-            parts = []
-            for seed in range(_SEEDS):
-                known = Together.draw(rng, shape, shift=sweeps.cost_of(drop / 100))
-                planned = plan(known.single(shape), TASK, _JOINT)
-                _, tolerated = joint_effects(
-                    *(known.joint(planned), planned, TASK),
-                    tolerance=_TOLERANCE,
-                    resamples=SAMPLES.bootstrap,
-                    seed=3,
-                )
-                parts.append(tolerated.assign(task="t", state="finetuned", seed=seed))
-            table = largest_over_seeds(pd.concat(parts))
-            said = "largest_set_means: interval of largest above 0"
-            made.each(said, table["ci_low"] > 0, ONE_END)
-        kind = "each set costs what is tolerated" if truth == NULL else "disabling costs nothing"
-        yield from made.trials(f"{kind}, {_SEEDS} seeds", truth)
 
 
 def linked_groups(size: Size, folder: Path) -> Iterator[Trial]:

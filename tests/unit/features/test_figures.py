@@ -11,7 +11,6 @@ from darksecrets.features import (
     figure6,
     figure7,
     head_statistics,
-    stripes,
     stripes_index,
 )
 from darksecrets.features.labels import FEATURES
@@ -47,13 +46,6 @@ def striped():
     return table("feature", FEATURES, ["weight", "control", "uniform"], MANY)
 
 
-def drawn_stripes(monkeypatch, data, feature, tasks):
-    """The figure of one feature."""
-    monkeypatch.setattr(stripes, "FEATURES", (feature,))
-    (figure,) = draw_with(stripes.draw, tasks, table=data).values()
-    return figure
-
-
 def clim(figure, name):
     return mesh_of(axes_named(figure, name)).get_clim()
 
@@ -87,22 +79,6 @@ def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
     assert len({clim(figure, f"{task} {n}") for task in ALL for n in ("[SEP]", "[CLS]")}) == 1
     with pytest.raises(InputError, match=r"no rows with feature \[SEP\], task other"):
         draw_with(figure6.draw, ["RTE", "other"], table=striped)
-
-
-@pytest.mark.parametrize("feature", ["noun", "[SEP]"])
-def test_stripes_show_both_states_their_difference_and_the_control(monkeypatch, striped, feature):
-    figure = drawn_stripes(monkeypatch, striped, feature, ALL)
-    for task in ALL:
-        rows = select(striped, feature=feature, task=task)
-        before = expected(select(rows, state="pretrained"), "weight")
-        after = expected(select(rows, state="finetuned"), "weight")
-        control = expected(select(rows, state="finetuned"), "control")
-        by_chance = expected(select(rows, state="random"), "weight")
-        np.testing.assert_allclose(cells_of(figure, f"{task} random"), by_chance)
-        np.testing.assert_allclose(cells_of(figure, f"{task} pretrained"), before)
-        np.testing.assert_allclose(cells_of(figure, f"{task} finetuned"), after)
-        np.testing.assert_allclose(cells_of(figure, f"{task} difference"), after - before)
-        np.testing.assert_allclose(cells_of(figure, f"{task} over control"), after - control)
 
 
 def index_tables(tasks, seed=2):

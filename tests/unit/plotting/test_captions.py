@@ -144,7 +144,7 @@ def test_the_plain_text_of_a_caption_has_the_words_that_docutils_reads(
         ("files", False, True),
     ],
 )
-@pytest.mark.parametrize("caption", ["stripes", "token_pairs", "workflow"])
+@pytest.mark.parametrize("caption", ["token_pairs", "workflow"])
 def test_gold_annotation_is_claimed_only_if_a_task_has_the_built_in_corpus(
     caption: str, name: str, gold: bool, parsed: bool, root: Path
 ) -> None:

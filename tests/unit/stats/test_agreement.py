@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from darksecrets.stats.agreement import cohens_kappa, fleiss_kappa, positive_agreement
+from darksecrets.stats.agreement import cohens_kappa, fleiss_kappa
 
 
 @pytest.fixture
@@ -25,14 +25,6 @@ def test_kappa_of_many_tables_is_scikit_learns_of_each(raters):
     expected = [cohen_kappa_score(*pair) for pair in zip(*raters, strict=True)]
     assert cohens_kappa(tables) == pytest.approx(expected, abs=1e-12)
     assert expected[0] > expected[1] > expected[2] > expected[3]
-
-
-def test_positive_agreement_is_the_f1_of_one_rater_as_truth(raters):
-    one, other = (labels[1] for labels in raters)
-    found = positive_agreement(confusion_matrix(one, other, labels=range(6)))
-    expected = f1_score(one, other, labels=range(5), average=None)
-    assert found[:5] == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(found[5])  # neither rater used it
 
 
 def test_fleiss_kappa_is_that_of_a_loop_over_pairs_of_raters():

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from darksecrets.ablation.scores import weighted
 from darksecrets.stats.resampling import halves, interval
-from darksecrets.stats.selection import best_gain, unbiased_gains
+from darksecrets.stats.selection import best_gain
 
 METRICS = {"accuracy": sweeps.CLASSES, "f1": sweeps.CLASSES, "pearson": sweeps.REGRESSION}
 
@@ -91,11 +91,3 @@ def test_the_best_of_null_candidates_gains_only_on_the_half_that_chose_it():
         unbiased.append(best_gain(masks @ gains / 20, (1 - masks) @ gains / 20).mean)
     assert np.mean(naive) > 0.25
     assert abs(np.mean(unbiased)) < 4 * np.std(unbiased) / np.sqrt(200)
-
-
-def test_the_gain_of_the_chosen_in_one_direction_by_hand():
-    choosing = np.array([[0.1, 0.3, 0.3], [0.2, 0.0, -0.1]])
-    scoring = np.array([[9.0, 0.1, -0.3], [0.5, 9.0, 9.0]])
-    gains, share = unbiased_gains(choosing, scoring)  # the first half chooses two in equal parts
-    assert gains == pytest.approx([-0.1, 0.5])
-    assert share == pytest.approx([0.5, 0.25, 0.25])
