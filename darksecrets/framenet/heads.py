@@ -473,34 +473,3 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
     values["exceeds_controls"] = family < LEVEL
     columns = [name for name in HEADS.names if name in values]  # not those that name the model
     return pd.DataFrame({name: values[name].ravel() for name in columns})
-
-
-def compare(table: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
-    """Correlate the weights with the published ones, head by head.
-
-    Args:
-        table: From `table`.
-        released: Columns ``layer``, ``head``, ``weight``.
-
-    Returns:
-        A row per direction and coefficient: ``direction``, ``coefficient`` (``pearson`` or
-        ``spearman``), ``value``, ``p_value``, ``heads``.
-
-    Raises:
-        InputError: The heads are not the same.
-    """
-    from scipy import stats
-
-    published = released.set_index(["layer", "head"])["weight"].sort_index()
-    rows = []
-    for direction, part in table.groupby("direction"):
-        ours = part.set_index(["layer", "head"])["weight"].sort_index()
-        if not ours.index.equals(published.index):
-            raise InputError(
-                f"There are published weights of {len(published)} heads, but this run has "
-                f"{len(ours)}; expected the same layers and heads. Compare bert-base-uncased only."
-            )
-        for name, correlate in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
-            found = correlate(ours, published)
-            rows.append((direction, name, found.statistic, found.pvalue, len(ours)))
-    return pd.DataFrame(rows, columns=["direction", "coefficient", "value", "p_value", "heads"])

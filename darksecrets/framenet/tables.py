@@ -161,17 +161,4 @@ EXAMPLE = Table(
     every=("layer", "head"),
 )
 
-CORRELATION = Table(
-    "framenet_correlation",
-    "Correlation of the heads' weights with the published ones; only in a run of the paper.",
-    (
-        _DIRECTION,
-        text("coefficient", "whose correlation", values=("pearson", "spearman")),
-        number("value", "correlation over the heads", low=-1, high=1),
-        like(P_VALUE, "p-value of no correlation"),
-        integer("heads", "heads of the model", low=1),
-    ),
-    key=("direction", "coefficient"),
-)
-
-TABLES = (LINKS, HEADS, EXAMPLE, CORRELATION)
+TABLES = (LINKS, HEADS, EXAMPLE)

@@ -58,7 +58,6 @@ ELSEWHERE = {
         ),  # see exceeds_controls
     },
     "learned": {"p_value"},  # tests/unit/finetuning/test_comparison.py
-    "framenet_correlation": {"p_value"},  # of what is not claimed to be a control
     "token_pairs": {"over_.*", "excess", "excess_product"},  # see p_value
     "equal_words": {"over_.*", "excess", "excess_product"},
     "token_pair_correlations": {"weight", "weight_p", "weight_q", "over_control", "over_control_q"},

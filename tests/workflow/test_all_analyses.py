@@ -87,9 +87,7 @@ def test_the_run_has_the_declared_tables_and_no_others(run):
     from darksecrets.contracts import TABLES
 
     paths = [path for suffix in ("csv", "parquet") for path in run.glob(f"tables/*.{suffix}")]
-    # The correlation with published numbers exists only in a run of the paper.
-    declared = {table.file for table in TABLES.values()} - {"framenet_correlation.csv"}
-    assert {path.name for path in paths} == declared
+    assert {path.name for path in paths} == {table.file for table in TABLES.values()}
     for path in paths:
         TABLES[path.stem].read(path)
 

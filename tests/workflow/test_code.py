@@ -10,14 +10,10 @@ INPUTS = (
     *("data/RTE", "models/pretrained"),
     *(f"models/RTE/finetuned/seed-{seed}" for seed in (1, 2)),
 )
-TABLES = ("cosine", "framenet_heads", "learned")
+TABLES = ("cosine", "learned")
 OUTPUTS = {
     "extract_attention": ["attention/RTE"],
     "annotate_examples": ["annotation/RTE.jsonl", "annotation/RTE.provenance.json"],
-    "compare_framenet_heads": [
-        "tables/framenet_correlation.csv",
-        "tables/framenet_correlation.provenance.json",
-    ],
     "figure5": [f"figures/figure5.{suffix}" for suffix in ("svg", "pdf", "png")],
 }
 ALL = set(OUTPUTS)
@@ -69,7 +65,6 @@ def edit(snakemake, smoke_config, project):
         ("darksecrets/models/hooks.py", {"extract_attention"}),  # by what that imports
         ("darksecrets/plotting/style.py", {"figure5"}),  # by the module that the rule names
         ("darksecrets/data/sampling.py", {"extract_attention", "annotate_examples"}),
-        ("darksecrets/framenet/heads.py", {"compare_framenet_heads"}),
         ("scripts/_job.py", ALL),
         ("scripts/extract_attention.py", {"extract_attention"}),
         ("darksecrets/run/provenance.py", ALL),

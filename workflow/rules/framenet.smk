@@ -90,26 +90,6 @@ rule measure_framenet_heads:
         "../../scripts/measure_framenet_heads.py"
 
 
-rule compare_framenet_heads:
-    """Correlate the weights with the published ones; only for the paper's model."""
-    input:
-        heads="<results>/tables/framenet_heads.csv",
-        published=shipped("paper/framenet_heads_released.csv"),
-    output:
-        table="<results>/tables/framenet_correlation.csv",
-        provenance="<results>/tables/framenet_correlation.provenance.json",
-    log:
-        "<logs>/compare_framenet_heads.log",
-    group:
-        "framenet"
-    conda:
-        "../../envs/model.yaml"
-    message:
-        "Compare the heads with the published ones"
-    script:
-        "../../scripts/compare_framenet_heads.py"
-
-
 figure(
     "figure3",
     "Figure 3: heads that attend along frame-semantic links, and what they do on one sentence.",
@@ -131,7 +111,3 @@ figure(
     run_label=LINKS_LABEL,
     table="<results>/tables/framenet_links.csv",
 )
-
-
-if PAPER and LINKS["source"] != "builtin":
-    in_run("framenet_correlation")

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.framenet import heads
@@ -365,29 +364,6 @@ def test_sentences_with_the_same_elements_are_one_unit(tmp_path):
         assert (found[name] > 0.45).all()  # one unit has two signs
     own = heads.measure(Linked(store, LINKS[3:] + links[1:]))  # "he" is the element of the first
     assert own.groups.tolist() == [0, 1, 1, 1, 1]
-
-
-def test_correlation_with_the_published_weights():
-    rng = np.random.default_rng(11)
-    layer, head = np.indices((12, 12)) + 1
-    columns = {"layer": layer.ravel(), "head": head.ravel()}
-    released = pd.DataFrame({**columns, "weight": rng.uniform(size=144)})
-    parts = []
-    for direction in heads.DIRECTIONS:
-        part = released.assign(direction=direction, weight=rng.uniform(size=144))
-        parts.append(part.sample(frac=1, random_state=1))
-    ours = pd.concat(parts)
-    found = heads.compare(ours, released).set_index(["direction", "coefficient"])
-    assert len(found) == 4
-    for direction in heads.DIRECTIONS:
-        x = ours[ours["direction"] == direction].sort_values(["layer", "head"])["weight"]
-        y = released["weight"]
-        pearson = np.corrcoef(x, y)[0, 1]
-        spearman = np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1]
-        assert found.loc[(direction, "pearson"), "value"] == pytest.approx(pearson)
-        assert found.loc[(direction, "spearman"), "value"] == pytest.approx(spearman)
-    with pytest.raises(InputError, match="published weights of 144 heads, but this run has 36"):
-        heads.compare(ours[(ours["layer"] <= 6) & (ours["head"] <= 6)], released)
 
 
 def chosen(store, links) -> tuple[Example, pd.DataFrame]:
