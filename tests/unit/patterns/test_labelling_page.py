@@ -289,7 +289,7 @@ def test_half_open_connections_keep_nobody_waiting(start, monkeypatch):
         for half in halves[::2]:
             half.sendall(f"GET /{TOKEN}/ HTTP/1.1\r\nHost: {HOST}".encode())
         url = f"http://{HOST}:{server.effective_port}/{TOKEN}/state"
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             assert answer.status == 200
         halves[0].settimeout(30)
         assert not halves[0].recv(1000), "closed"
