@@ -82,15 +82,17 @@ pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished 
 
 # Tests of a file share what it made, so a file stays with one worker.
 WORKERS ?= 2
+# The longest files come first (tests/conftest.py), and keep their order.
+PYTEST_IN_PARALLEL := python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: quick
 quick: $(INSTALLED) ## run the units without the slow ones, and the linters: a few minutes (WORKERS=2)
-	python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow and not gpu and not thorough' \
+	$(PYTEST_IN_PARALLEL) -m 'not slow and not gpu and not thorough' \
 	  tests/test_style.py tests/test_architecture.py tests/workflow/lib tests/unit
 
 .PHONY: test
 test: $(INSTALLED) ## run the tests and linters: about ten minutes (WORKERS=2)
-	python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST_IN_PARALLEL)
 
 .PHONY: test-analyses
 test-analyses: $(INSTALLED) ## run every analysis on little data, and check its tables
@@ -98,7 +100,7 @@ test-analyses: $(INSTALLED) ## run every analysis on little data, and check its 
 
 .PHONY: test-all
 test-all: $(INSTALLED) ## add the tests that take long, before a release or a change of an inference (WORKERS=2)
-	python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not cluster and not failures and not gpu'
+	$(PYTEST_IN_PARALLEL) -m 'not cluster and not failures and not gpu'
 
 .PHONY: test-oldest
 test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest version that is allowed

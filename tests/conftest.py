@@ -18,11 +18,19 @@ PROGRAMS = {"call_snakemake", "client"}
 
 
 #: Files that take longest, which start first so that no worker is left with one at the end.
-LONGEST = (
-    *("test_paper_run.py", "test_style.py", "test_adversaries.py", "test_tasks.py"),
-    *("test_sweep.py", "test_module.py", "test_resources.py", "test_removal.py"),
-    *("test_dag.py", "test_atlas_in_browser.py", "test_labelling_in_browser.py"),
-)
+LONGEST = {
+    "test_adversaries.py",
+    "test_atlas_in_browser.py",
+    "test_dag.py",
+    "test_labelling_in_browser.py",
+    "test_module.py",
+    "test_paper_run.py",
+    "test_removal.py",
+    "test_resources.py",
+    "test_style.py",
+    "test_sweep.py",
+    "test_tasks.py",
+}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -155,8 +155,8 @@ def documented(pages: list[Path]) -> list[str]:
         lines = text.replace("\\\n", " ").splitlines()
         commands += [line for line in lines if line.startswith("snakemake ")]
         commands += re.findall(r"`(snakemake [^`\n]*-[^`\n]*)`", text)  # with an option
-    run_in_test_readme = [command for command in commands if "mine.yaml" in command]
-    return [command for command in dict.fromkeys(commands) if command not in run_in_test_readme]
+    # What needs mine.yaml is run as a whole in test_readme.py.
+    return [command for command in dict.fromkeys(commands) if "mine.yaml" not in command]
 
 
 @pytest.fixture(scope="module")
@@ -224,22 +224,18 @@ def targets_by_options(pages: list[Path]) -> dict[str, list[str]]:
     return {options: sorted(targets) for options, targets in found.items()}
 
 
-@pytest.mark.parametrize("options", targets_by_options(README))
-def test_every_command_of_the_readme_starts(options, blanks, call_snakemake, planned, tmp_path):
-    check_command(
-        targets_by_options(README)[options], options, blanks, call_snakemake, planned, tmp_path
-    )
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("options", targets_by_options(PAGES))
-def test_every_documented_command_starts(options, blanks, call_snakemake, planned, tmp_path):
-    check_command(
-        targets_by_options(PAGES)[options], options, blanks, call_snakemake, planned, tmp_path
-    )
-
-
-def check_command(targets, options, blanks, call_snakemake, planned, tmp_path):
+@pytest.mark.parametrize(
+    ("pages", "options"),
+    [
+        *(pytest.param(README, options, id=options) for options in targets_by_options(README)),
+        *(
+            pytest.param(PAGES, options, id=options, marks=pytest.mark.thorough)
+            for options in targets_by_options(PAGES)
+        ),
+    ],
+)
+def test_every_documented_command_starts(pages, options, blanks, call_snakemake, planned, tmp_path):
+    targets = targets_by_options(pages)[options]
     filled = options
     if not shutil.which("conda"):  # Snakemake looks for it, to plan nothing else
         filled = filled.replace("--sdm conda", "")

@@ -17,6 +17,7 @@ COMPARED_TASKS = [task for task in SWEPT_TASKS if len(config["tasks"][task]["see
 RESAMPLING = {
     key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
 }
+SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets")}
 SETTINGS_OF_JOINT = {"mode": config["ablation"]["mode"]}
 JOINT = config["ablation"]["joint"]["tasks"] if SWEPT else []
 EFFECTS = (
@@ -59,7 +60,7 @@ rule sweep_heads:
         **ask(resources.sweep, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        settings=settings_of_sweep,
+        settings=SETTINGS_OF_SWEEP,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"

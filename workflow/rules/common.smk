@@ -331,11 +331,6 @@ def joint_of(task: str) -> dict:
     return {**of_run, "seed": config["ablation"]["seed"], "metric": metric}
 
 
-def settings_of_sweep(wildcards) -> dict:
-    """What a task's sweep disables, and how."""
-    return {key: config["ablation"][key] for key in ("mode", "sets")}
-
-
 def sweeps_of(pattern: str, tasks: Iterable[str]) -> list[str]:
     """The pattern for tasks whose heads are disabled, every state and seed."""
     return per_task_and_seed(pattern, tasks, state=config["ablation"]["states"])
