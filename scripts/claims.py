@@ -1,13 +1,13 @@
-"""Say which claims of papers hold in this run."""
+"""Say which claims of papers hold in this run, and put its numbers beside the paper's."""
 
 from _job import Job, script
 
 
 @script
 def main(job: Job) -> None:
-    """Decide every claim of the registry from the run's tables, and write table and pages."""
-    from darksecrets.claims import deciding, page, registry, sources
-    from darksecrets.claims.tables import CLAIMS
+    """Decide every claim of the registry from the run's tables, and write tables and page."""
+    from darksecrets.claims import beside_paper, deciding, page, registry, sources
+    from darksecrets.claims.tables import BESIDE_PAPER, CLAIMS
     from darksecrets.contracts import TABLES
     from darksecrets.run.files import write_text
 
@@ -16,5 +16,6 @@ def main(job: Job) -> None:
     tables = sources.read(job.input.all("tables"), job.input.all("records"), TABLES)
     CLAIMS.write(deciding.table(papers, tables, run), job.output.table)
     claims = CLAIMS.read(job.output.table)
-    write_text(page.markdown(papers, claims, job.params.label), job.output.markdown)
     write_text(page.html(papers, claims, job.params.label), job.output.html)
+    printed = beside_paper.read(job.input.numbers, job.input.table1)
+    BESIDE_PAPER.write(beside_paper.compare(printed, tables, run), job.output.beside_paper)

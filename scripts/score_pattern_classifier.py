@@ -19,6 +19,6 @@ def main(job: Job) -> None:
     scores = quality.scores(predictions, job.params.resamples, job.params.seed)
     PATTERN_CV.write(scores, job.output.scores)
     data = annotations.load(annotations.folders(job.params.annotations))
-    chosen = typical.choose(data, quality.of_classifier(predictions, LENIENT))
+    chosen = typical.choose(data, quality.held_out_predictions(predictions, LENIENT))
     TYPICAL_MAPS.write(chosen, job.output.table)
     typical.save(chosen, data, job.output.maps)

@@ -28,20 +28,6 @@ def largest_shares(sizes: pd.DataFrame) -> pd.DataFrame:
     return sizes.assign(**{name: sizes[column] / sizes["heads"] for name, column in ends.items()})
 
 
-def a_twelfth_of_heads(joint: pd.DataFrame) -> pd.DataFrame:
-    """Effects of disabling the smallest number of heads tried that is a twelfth of all or more.
-
-    Args:
-        joint: The table ``joint_ablation``.
-
-    Returns:
-        Its rows with that number, with ``value``, ``low`` and ``high``.
-    """
-    enough = joint[12 * joint["share"] > 1 - 1e-6]
-    rows = enough[enough["heads"] == enough.groupby(_MODEL)["heads"].transform("min")]
-    return rows.rename(columns={"delta": "value", "ci_low": "low", "ci_high": "high"})
-
-
 def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
     """Whether some head's effect, in points of each task's main metric, differs between tasks.
 

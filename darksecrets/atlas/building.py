@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.atlas import claims as of_claims
-from darksecrets.atlas import models as of_models
 from darksecrets.atlas import packing
 from darksecrets.atlas.frame import BINS, OFFSETS
-from darksecrets.atlas.measures import MODELS, SHOWN
+from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe
 from darksecrets.claims.registry import Paper
 from darksecrets.run import learned
@@ -61,7 +60,7 @@ def content(
 
     Args:
         run: The run.
-        tables: Tables of the measures and of whole models, `score_means` and `learned`, by name;
+        tables: Tables of the measures, `score_means` and `learned`, by name;
             those that the run has.
         claims: The table `claims`.
         papers: The registry of claims.
@@ -72,8 +71,6 @@ def content(
     series = [one for shown in SHOWN for one in of_measure(shown, tables, run.metrics, shape)]
     starts = np.cumsum([0, *(int(np.prod(one.values.shape[:3])) for one in series)])
     measures = [_measure(one, int(start)) for one, start in zip(series, starts, strict=False)]
-    models = of_models.content(MODELS, tables, run.metrics, run.figures)
-    cards = of_models.cards(models, MODELS)
     return {
         "run": {
             "name": run.name,
@@ -96,8 +93,7 @@ def content(
         "offsets": OFFSETS,
         "scores": _scores(tables.get("score_means"), run.metrics),
         "measures": _menu(measures, series),
-        "models": models,
-        "claims": of_claims.content(papers, claims, series, run.figures, run.metrics, cards),
+        "claims": of_claims.content(papers, claims, series, run.figures, run.metrics),
         "sentences": _sentences(series, run),
         "maps": maps,
     }, packing.pack_floats(np.concatenate([one.values.ravel() for one in series]))

@@ -21,7 +21,6 @@ def content(
     series: Sequence[Series],
     figures: Mapping[str, Collection[str]],
     tasks: Collection[str],
-    cards: Mapping[tuple[str, str], Collection[str]],
 ) -> list[dict[str, Any]]:
     """Every claim, in the order of the registry.
 
@@ -31,14 +30,13 @@ def content(
         series: All series of the run.
         figures: Tables that each figure shows; figures are paths beside the page.
         tasks: Tasks of the run.
-        cards: Tables that each card of models shows, by its task and its name.
     """
     known = {(paper.name, claim.id): claim for paper in papers for claim in paper.claims}
     short = {paper.name: paper.short for paper in papers}
     rows = claims.astype(object).where(claims.notna(), None).to_dict("records")
     return [
         {"paper": short[row["paper"]]}
-        | _claim(row, known[row["paper"], str(row["id"])], series, figures, tasks, cards)
+        | _claim(row, known[row["paper"], str(row["id"])], series, figures, tasks)
         for row in rows
         if (row["paper"], str(row["id"])) in known
     ]
@@ -50,7 +48,6 @@ def _claim(
     series: Sequence[Series],
     figures: Mapping[str, Collection[str]],
     tasks: Collection[str],
-    cards: Mapping[tuple[str, str], Collection[str]],
 ) -> dict[str, Any]:
     """A claim as the page shows it."""
     wanted = ("id", "section", "claim", "published", "value", "ci_low", "ci_high", "unit", "of")
@@ -61,32 +58,20 @@ def _claim(
         "note": claim.note,
         "figures": _figures(claim, found, series, figures),
         "links": [link | ({"task": task} if task else {}) for link in found],
-        "cards": _cards(claim, cards, task),
     }
 
 
 def links(claim: Claim, series: Sequence[Series]) -> list[dict[str, Any]]:
-    """The measures whose heads are behind a claim, with state and heads if it names some."""
+    """The measures whose heads are behind a claim, with state if it names one."""
     found: list[dict[str, Any]] = []
     for question in claim.questions:
         direct = [one for one in series if _about(one, question)]
         behind = [one for one in series if {*one.shown.summaries} & {*question.sources}]
         for one in _of_kind(direct or behind, question):
-            link = {"measure": one.key, **_state(question), **_heads(question)}
+            link = {"measure": one.key, **_state(question)}
             if link not in found:
                 found.append(link)
     return found[:_SHOWN]
-
-
-def _cards(
-    claim: Claim, cards: Mapping[tuple[str, str], Collection[str]], task: str | None
-) -> list[dict[str, str]]:
-    """Each card with numbers of the models behind a claim once: of its task, or else the first."""
-    found: dict[str, str] = {}
-    for (of, name), tables in cards.items():
-        if {*claim.tables} & {*tables} and (name not in found or of == task):
-            found[name] = of
-    return [{"name": name, "task": of} for name, of in found.items()]
 
 
 def _about(series: Series, question: Question) -> bool:
@@ -116,14 +101,6 @@ def _state(question: Question) -> dict[str, str]:
     state = question.where.get("state")
     first = state[0] if isinstance(state, tuple) else state
     return {"state": first} if first else {}
-
-
-def _heads(question: Question) -> dict[str, list[list[int]]]:
-    heads = [list(head) for head in question.heads]
-    where = question.where
-    if "layer" in where and "head" in where:
-        heads = [[int(where["layer"]), int(where["head"])]]
-    return {"heads": heads} if heads else {}
 
 
 def _figures(

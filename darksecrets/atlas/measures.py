@@ -10,7 +10,7 @@ from darksecrets.finetuning import shown as finetuning
 from darksecrets.framenet import shown as framenet
 from darksecrets.patterns import shown as patterns
 from darksecrets.run import analyses
-from darksecrets.run.shown import ModelNumbers, Shown
+from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
 
 _FURTHER = tuple(analyses.find().values())
@@ -39,12 +39,9 @@ def _section(shown: Shown) -> str:
 SHOWN: tuple[Shown, ...] = tuple(sorted(_SHOWN, key=_section))
 """In the order of the paper's sections; a run shows those whose tables it has."""
 
-MODELS: tuple[ModelNumbers, ...] = tuple(one for each in _FURTHER for one in each.models)
-"""What is shown of whole models, in the order of their cards."""
 
-
-def tables(of: Sequence[Shown | ModelNumbers] = SHOWN) -> dict[str, Table]:
-    """Tables that measures, or numbers of models, are read from, by name.
+def tables(of: Sequence[Shown] = SHOWN) -> dict[str, Table]:
+    """Tables that measures are read from, by name.
 
     Args:
         of: The measures.

@@ -7,17 +7,11 @@ from enum import StrEnum
 
 
 class Answer(StrEnum):
-    """Whether a statement holds; or that it is not a finding, or not about this encoder."""
+    """Whether a statement holds."""
 
     YES = "holds"
     NO = "does not hold"
     OPEN = "undecided"
-    SET_UP = "set-up"
-    NOT_APPLICABLE = "not applicable"
-
-
-FINDINGS = Answer.YES, Answer.NO, Answer.OPEN
-"""Answers to statements that the run's numbers decide."""
 
 
 def every(answers: Iterable[Answer]) -> Answer:

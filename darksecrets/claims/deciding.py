@@ -10,22 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.claims.answers import FINDINGS, Answer, every, some
+from darksecrets.claims.answers import Answer, every, some
 from darksecrets.claims.estimates import Estimate, Threshold, difference
 from darksecrets.claims.gathering import ABSENT, NUMBERS, gather, why_empty
-from darksecrets.claims.needed import (
-    NOTHING,
-    OF_TEST,
-    examples_in_words,
-    joined,
-    lacks_in_words,
-    seeds_in_words,
-)
+from darksecrets.claims.needed import OF_TEST, joined, lacks_in_words, needs_in_words
 from darksecrets.claims.registry import Claim, Extreme, Paper, Question
 from darksecrets.claims.sources import Run, Tables, UnansweredError
 from darksecrets.claims.tables import NOT_COMPARABLE, UNDECIDED
 
-_SET_UP = {Answer.YES: "as in the paper", Answer.NO: "differs from the paper", Answer.OPEN: ""}
 _SHOWN = 8
 """Names listed in a reason before the others are only counted."""
 
@@ -72,12 +64,6 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
         tables: The run's tables.
         run: The run.
     """
-    if claim.shape and tables.shape not in ((), claim.shape):
-        theirs, ours = ("{} × {}".format(*shape) for shape in (claim.shape, tables.shape))
-        why = f"names heads of an encoder of {theirs}; this run's has {ours}"
-        return Finding(Answer.NOT_APPLICABLE, why)
-    if not claim.questions:
-        return Finding(Answer.OPEN, claim.unanswered, needs=NOTHING)
     found = [answer(question, question.tasks or tasks, tables, run) for question in claim.questions]
     overall = every(finding.answer for finding in found)
     deciding = [finding for finding in found if finding.answer == overall]
@@ -87,10 +73,6 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
     shown = [finding for finding in numbers if finding.answer == overall] or numbers or found
     reason = "; ".join(dict.fromkeys(finding.reason for finding in deciding))
     needs = joined(each.needs for each in deciding) if all(each.needs for each in deciding) else ""
-    if claim.set_up:
-        needs = ""
-        said, overall = _SET_UP[overall], Answer.SET_UP
-        reason = ": ".join(filter(None, (said, reason)))
     return Finding(
         overall,
         reason,
@@ -103,7 +85,7 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
 def answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
     """Answer one question; a missing table or task, or too few seeds, leave it open."""
     found = _answer(question, tasks, tables, run)
-    if found.answer != Answer.OPEN or question.undecidable or run.seeds_of(None) >= question.seeds:
+    if found.answer != Answer.OPEN or run.seeds_of(None) >= question.seeds:
         return found
     alone = _answer(replace(question, seeds=1), tasks, tables, run)
     if alone.answer == Answer.OPEN:
@@ -125,8 +107,6 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
         finding = _of_threshold(question.quantifier, question.threshold, estimates, estimates)
     if question.test:
         finding = _as_test(finding, str(question.value), question.threshold)
-    if question.undecidable:
-        return replace(finding, answer=Answer.OPEN, reason=question.undecidable, needs=NOTHING)
     return finding
 
 
@@ -153,7 +133,6 @@ def _of_threshold(
     Of several estimates, `every` is true if each interval alone says so (an intersection–union
     test) and false if an interval corrected for their number says so; `some` is the reverse.
     """
-    things = len(compared) if quantifier in ("greatest", "least") else 1
     if quantifier in ("greatest", "least"):
         compared = [_extremum(compared, greatest=quantifier == "greatest")]
     corrected = Answer.YES if quantifier == "some" else Answer.NO
@@ -162,8 +141,7 @@ def _of_threshold(
     finding = _summed_up(threshold, judged, estimates, some if quantifier == "some" else every)
     if finding.answer != Answer.OPEN:
         return finding
-    asked = threshold, judged, quantifier, things
-    needs = lacks_in_words(estimates) or seeds_in_words(*asked) or examples_in_words(*asked)
+    needs = lacks_in_words(estimates) or needs_in_words(threshold, judged)
     return replace(finding, needs=needs)
 
 
@@ -282,8 +260,6 @@ def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
 
 def _verdict(claim: Claim, found: Answer, run: Run) -> str:
     """The verdict on the paper; none from a run on other data or with another model."""
-    if found not in FINDINGS:
-        return str(found)
     if not set(claim.data) <= set(run.shared):
         return NOT_COMPARABLE
     return UNDECIDED if found == Answer.OPEN else str(found)

@@ -33,8 +33,8 @@ class Estimate:
         degrees: Degrees of freedom of Student's distribution that the interval is from; infinite
             for the normal distribution.
         unknown: Why the number cannot be used to decide; empty if it can.
-        between: Standard deviation between seeds; NaN if it is not known.
-        of_examples: Variance that comes from the examples, which more seeds do not reduce.
+        of_examples: Variance that comes from the examples, which more seeds do not reduce; NaN if
+            it is not known.
         allowed: How far the interval reaches below and above what seeds and examples account for,
             see `darksecrets.claims.failures`.
         bounds: Least and greatest value that the number can have: over few seeds, the interval may
@@ -49,7 +49,6 @@ class Estimate:
     seeds: int | None = None
     degrees: float = math.inf
     unknown: str = ""
-    between: float = math.nan
     of_examples: float = math.nan
     allowed: tuple[float, float] = (0.0, 0.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -149,16 +148,6 @@ class Threshold:
         least, greatest = self._around()
         return f"the interval is in part outside of {least:g} to {greatest:g}"
 
-    def distances(self, value: float) -> tuple[float, ...]:
-        """How far a number is from each bound that its interval must not include."""
-        bound = self.above if self.above is not None else self.below
-        if bound is not None:
-            return (abs(value - bound),)
-        least, greatest = self._around()
-        if least <= value <= greatest:
-            return value - least, greatest - value
-        return (max(least - value, value - greatest),)
-
     def margin(self, estimate: Estimate) -> float:
         """How far the estimate is on the side claimed; the least one decides `every`."""
         if self.above is not None:
@@ -235,7 +224,6 @@ def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
     (below, degrees), (above, others) = map(reach, sides)
     return Estimate(
         *(parts[0].name, mean, mean - below, mean + above, count, min(degrees, others)),
-        between=math.sqrt(pooled.deviation**2 + excess),
         of_examples=(sum(sides) / 2 / critical_value(LEVEL)) ** 2,
     )
 
@@ -243,12 +231,13 @@ def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
 def total(parts: Sequence[Estimate]) -> Estimate:
     """The sum of estimates; valid for any dependence between them."""
     first, *_ = parts
-    value, low, high, between = (
-        sum(getattr(part, end) for part in parts) for end in ("value", "low", "high", "between")
+    return replace(
+        first,
+        value=sum(part.value for part in parts),
+        low=sum(part.low for part in parts),
+        high=sum(part.high for part in parts),
+        of_examples=sum(math.sqrt(part.of_examples) for part in parts) ** 2,
     )
-    of_examples = sum(math.sqrt(part.of_examples) for part in parts) ** 2
-    ends = {"value": value, "low": low, "high": high}
-    return replace(first, **ends, between=between, of_examples=of_examples)
 
 
 def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate:
@@ -272,7 +261,6 @@ def difference(more: Estimate, less: Estimate, *, independent: bool) -> Estimate
     of_examples = combine(math.sqrt(more.of_examples), math.sqrt(less.of_examples)) ** 2
     return Estimate(
         *(name, value, low, high, min(seeds, default=None), degrees, unknown),
-        between=combine(more.between, less.between),
         bounds=(more.bounds[0] - less.bounds[1], more.bounds[1] - less.bounds[0]),
         of_examples=of_examples,
     )

@@ -71,11 +71,6 @@ def _expected(
     question: Question, each: Sequence[str], tasks: Sequence[str], frame: pd.DataFrame
 ) -> list[Name]:
     """Names of the things that the statement is about, whether or not the run has them."""
-    if question.heads and {"layer", "head"} <= set(each):
-        rest = [column for column in each if column not in ("layer", "head")]
-        before = itertools.product(*(_values(question, name, tasks, frame) for name in rest))
-        heads = [(str(layer), str(head)) for layer, head in question.heads]
-        return [(*name, *head) for name, head in itertools.product(before, heads)]
     return list(itertools.product(*(_values(question, name, tasks, frame) for name in each)))
 
 

@@ -1,4 +1,4 @@
-"""The page of claims: Markdown to read, HTML for the report."""
+"""The page of claims, as HTML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.claims.answers import FINDINGS
 from darksecrets.claims.registry import Paper
 from darksecrets.claims.tables import HERE, NOT_COMPARABLE, VERDICTS
 from darksecrets.run.numbers import written
@@ -16,19 +15,15 @@ from darksecrets.run.numbers import written
 _HEAD = ("#", "§", "claim", "paper", "this run", "holds here?", "why", "verdict")
 
 _NOTES = (
-    "**Holds here?** is about this run: *holds* or *does not hold* if the 95% interval, over "
-    "examples and fine-tuning seeds, is on one side of the number claimed; else *undecided*. A "
-    "statement about every task needs every interval. Where one of several would decide, intervals "
-    "are corrected for their number (Bonferroni). A statement about all of a paper's tasks stays "
-    "undecided if some are not in the run, unless one that is refutes it.",
-    "**Verdict** is about the paper. A run with another model or other data has none: *not "
-    "comparable*.",
-    "**What would decide.** An undecided claim says which tasks it needs, or how many seeds or "
-    "examples: so that they decide with a probability of 80%, if the true differences are those "
-    "found and no fine-tuning fails. It is a plan, not evidence: a few seeds say little of their "
-    "spread.",
-    "**Set-up** claims are about the experiment: the configuration or shipped files decide them. "
-    "Claims that name heads of the paper's encoder are *not applicable* to one of another size.",
+    "<b>Holds here?</b> is about this run: <i>holds</i> or <i>does not hold</i> if the 95% "
+    "interval, over examples and fine-tuning seeds, is on one side of the number claimed; else "
+    "<i>undecided</i>. A statement about every task needs every interval. Where one of several "
+    "would decide, intervals are corrected for their number (Bonferroni). A statement about all of "
+    "a paper's tasks stays undecided if some are not in the run, unless one that is refutes it.",
+    "<b>Verdict</b> is about the paper. A run with another model or other data has none: "
+    "<i>not comparable</i>.",
+    "<b>What would decide.</b> An undecided claim says what the run lacks, or whether more seeds "
+    "or more examples would shrink the interval that is too wide.",
     "Each claim is decided at the 95% level by itself: if none of {claims} claims held, up to "
     "about {false:.0f} would seem to by chance.",
 )
@@ -37,56 +32,43 @@ _CSS = """
 body { font: 14px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 1.5em; }
 table { border-collapse: collapse; border-block: 2px solid; }
 th, td { padding: .3em .7em; text-align: left; vertical-align: top; border-bottom: 1px solid #ccc; }
-small { color: #555; }
 """
 
 
-def markdown(papers: Sequence[Paper], claims: pd.DataFrame, label: str) -> str:
-    """The page as Markdown.
+def html(papers: Sequence[Paper], claims: pd.DataFrame, label: str) -> str:
+    """The page.
 
     Args:
         papers: The registry.
         claims: The table `darksecrets.claims.tables.CLAIMS`.
         label: The run, its model and its data in a few words.
     """
-    lines = [f"# Claims: {label}", "", *_summary(claims)]
-    for paper, rows in _by_paper(papers, claims):
-        lines += [f"## {paper.title}", "", f"For a verdict, a run needs {paper.needs}.", ""]
-        lines += ["| " + " | ".join(_HEAD) + " |", "|" + "---|" * len(_HEAD)]
-        for row in rows:
-            cells = [cell.replace("|", "\\|") for cell in _cells(paper, row)]
-            lines.append("| " + " | ".join(cells) + " |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def html(papers: Sequence[Paper], claims: pd.DataFrame, label: str) -> str:
-    """The page as HTML: Snakemake's report shows HTML, but not Markdown. See `markdown`."""
     lines = [
         '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Claims</title>',
         f"<style>{_CSS}</style>\n<h1>Claims: {escape(label)}</h1>",
-        *(f"<p>{_marked(text)}</p>" for text in _summary(claims) if text),
+        *(f"<p>{text}</p>" for text in _summary(claims)),
     ]
-    for paper, rows in _by_paper(papers, claims):
+    for paper in papers:
+        rows = claims[claims["paper"] == paper.name].to_dict("records")
+        if not rows:
+            continue
         lines.append(f"<h2>{escape(paper.title)}</h2>")
         lines.append(f"<p>For a verdict, a run needs {escape(paper.needs)}.</p>\n<table>")
         lines.append("<tr>" + "".join(f"<th>{name}</th>" for name in _HEAD) + "</tr>")
         for row in rows:
-            cells = "".join(f"<td>{_marked(cell)}</td>" for cell in _cells(paper, row))
+            cells = "".join(f"<td>{cell}</td>" for cell in _cells(paper, row))
             lines.append(f"<tr>{cells}</tr>")
         lines.append("</table>")
     return "\n".join([*lines, "</html>\n"])
 
 
 def _summary(claims: pd.DataFrame) -> list[str]:
-    """Counts of answers and verdicts, and how to read them, as paragraphs of Markdown."""
-    is_finding = claims["here"].isin(FINDINGS)
-    here, others = (_counted(claims["here"][rows], HERE) for rows in (is_finding, ~is_finding))
-    verdicts, findings = _counted(claims["verdict"][is_finding], VERDICTS), is_finding.sum()
-    beside = f" Not findings: {others}." if others else ""
-    said = f"{findings} findings. In this run: {here}. Verdicts on the papers: {verdicts}.{beside}"
-    notes = [note.format(claims=findings, false=0.05 * findings) for note in _NOTES]
-    return [line for text in (said, *notes) for line in (text, "")]
+    """Counts of answers and verdicts, and how to read them, as paragraphs of HTML."""
+    here = _counted(claims["here"], HERE)
+    verdicts = _counted(claims["verdict"], VERDICTS)
+    said = f"{len(claims)} claims. In this run: {here}. Verdicts on the papers: {verdicts}."
+    notes = [note.format(claims=len(claims), false=0.05 * len(claims)) for note in _NOTES]
+    return [said, *notes]
 
 
 def _counted(values: pd.Series[Any], order: Sequence[str]) -> str:
@@ -94,37 +76,26 @@ def _counted(values: pd.Series[Any], order: Sequence[str]) -> str:
     return ", ".join(f"{name}: {counts[name]}" for name in order if name in counts)
 
 
-def _by_paper(
-    papers: Sequence[Paper], claims: pd.DataFrame
-) -> list[tuple[Paper, list[dict[Any, Any]]]]:
-    """Each paper's claims, findings first."""
-    ordered = claims.sort_values("here", key=lambda here: ~here.isin(FINDINGS), kind="stable")
-    return [
-        (paper, ordered[ordered["paper"] == paper.name].to_dict("records"))
-        for paper in papers
-        if paper.claims
-    ]
-
-
 def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
-    """A row of the page, as Markdown without line breaks."""
-    (claim,) = (claim for claim in paper.claims if claim.id == row["id"])
-    said = f"{row['claim']} *{claim.note}*" if claim.note else str(row["claim"])
-    plain = row["verdict"] == NOT_COMPARABLE or row["here"] not in FINDINGS
-    verdict = row["verdict"] if plain else f"**{row['verdict']}**"
-    here = f"**{row['here']}**" if row["here"] in FINDINGS else row["here"]
+    """A row of the page, as HTML."""
+    claim = next(claim for claim in paper.claims if claim.id == row["id"])
+    said = escape(row["claim"])
+    if claim.note:
+        said += f" <i>{escape(claim.note)}</i>"
+    verdict = escape(row["verdict"])
+    if row["verdict"] != NOT_COMPARABLE:
+        verdict = f"<b>{verdict}</b>"
     ours = number(row)
     of = f"({row['of']})" if row["of"] else ""
-    about = " ".join(filter(None, (ours, row["unit"], of))) if ours else ""
-    published = row["published"] or "–"
+    about = " ".join(filter(None, (ours, row["unit"], of))) if ours else "–"
     return [
-        row["id"],
-        row["section"],
+        escape(row["id"]),
+        escape(row["section"]),
         said,
-        published,
-        about or "–",
-        here,
-        "; ".join(filter(None, (row["reason"], row["needs"]))),
+        escape(row["published"] or "–"),
+        escape(about),
+        f"<b>{row['here']}</b>",
+        escape("; ".join(filter(None, (row["reason"], row["needs"])))),
         verdict,
     ]
 
@@ -137,11 +108,3 @@ def number(row: Mapping[Any, Any]) -> str:
     if pd.isna(row["ci_low"]) or row["ci_low"] == row["ci_high"]:
         return value
     return f"{value} [{written(row['ci_low'], '.3g')}, {written(row['ci_high'], '.3g')}]"
-
-
-def _marked(text: str) -> str:
-    """Markdown's emphasis, as HTML."""
-    parts = escape(text).split("**")
-    strong = "".join(f"<b>{part}</b>" if i % 2 else part for i, part in enumerate(parts))
-    pieces = strong.split("*")
-    return "".join(f"<i>{part}</i>" if i % 2 else part for i, part in enumerate(pieces))

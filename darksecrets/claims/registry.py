@@ -25,9 +25,6 @@ Quantifier = Literal["every", "some", "greatest", "least"]
 Rows = Callable[..., Any]
 """A section's function: tables in, a table with ``value``, ``low``, ``high`` out."""
 
-SETTINGS = "settings"
-"""In place of a table: the settings of fine-tuning, rows of ``setting`` and ``value``."""
-
 
 @dataclass(frozen=True)
 class Extreme:
@@ -55,12 +52,11 @@ class Question:
             ``value``, ``low`` and ``high``.
         where: Values, or lists of values, of columns; other rows are left out.
         metric: Keeps the rows of this metric, or of a task's main metric if it lacks this one.
-        heads: Keeps these heads, each a layer and a head, from 1.
         each: Columns that distinguish the things the statement is about; seeds are averaged.
         add: The column whose rows are added up.
         bounds: Least and greatest value that a function's number can have; those of a column are
             declared.
-        exact: Whether the number has no uncertainty, such as a setting.
+        exact: Whether the number has no uncertainty, such as the size of a file.
         test: Whether ``value`` is a p-value or q-value, which can only prove the statement, not
             disprove it: the interval is from 0 to the value.
         if_present: Whether things without rows are left out, such as features that a task lacks.
@@ -69,7 +65,6 @@ class Question:
         threshold: What the numbers are compared with.
         extreme: Or, which is the greatest or least.
         seeds: Number of seeds that a decision about fine-tuned models needs.
-        undecidable: Why the number decides nothing, if it does not.
     """
 
     table: str
@@ -77,7 +72,6 @@ class Question:
     value: str = "value"
     where: Mapping[str, Any] = field(default_factory=dict)
     metric: str = ""
-    heads: tuple[tuple[int, int], ...] = ()
     each: tuple[str, ...] = ("task",)
     add: str = ""
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -89,13 +83,10 @@ class Question:
     threshold: Threshold | None = None
     extreme: Extreme | None = None
     seeds: int = 2
-    undecidable: str = ""
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Tables that it reads."""
-        if self.table == SETTINGS:
-            return ()
         return self.tables or (self.table,)
 
     def possible(self, declared: Mapping[str, Table]) -> tuple[float, float]:
@@ -132,14 +123,10 @@ class Claim:
         published: The paper's number as text; empty if it gives none.
         unit: Unit of the number.
         data: Data that a run must share with the paper for a verdict; see the registry's README.
-        questions: All must be answered by yes; empty if no table answers.
-        unanswered: Why no table answers, in words.
+        questions: All must be answered by yes.
         weights_only: Why it is not decided again by other measures of attention, though its tables
             are made from maps; empty if it is, or has nothing to do with maps.
         note: What a reader should know, such as what a sound version asks.
-        set_up: Whether it is about the experiment and not a finding: the configuration, or files
-            that ship with the project, decide it whatever the model does.
-        shape: Layers and heads of the encoder whose heads it names; empty if it names none.
     """
 
     paper: str
@@ -150,11 +137,8 @@ class Claim:
     unit: str
     data: tuple[str, ...]
     questions: tuple[Question, ...]
-    unanswered: str
     weights_only: str
     note: str
-    set_up: bool = False
-    shape: tuple[int, ...] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -261,12 +245,11 @@ def _paper(path: Path) -> Paper:
 
 def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
     where = f"{path}, claim {entry.get('id')}"
-    optional = {"published", "unit", "data", "note", "answer", "all of", "unanswered"}
-    optional |= {"weights only", "set-up", "shape"}
+    optional = {"published", "unit", "data", "note", "answer", "all of", "weights only"}
     _check(entry, required={"id", "section", "claim"}, optional=optional, where=where)
-    answers = entry.get("all of") or ([entry["answer"]] if "answer" in entry else [])
-    if bool(answers) == ("unanswered" in entry):
-        raise _wrong(where, f"{len(answers)} questions", "an answer, or else why it is unanswered")
+    answers = entry.get("all of") or list(filter(None, [entry.get("answer")]))
+    if not answers:
+        raise _wrong(where, "no question", "an answer, or several under 'all of'")
     return Claim(
         paper=path.stem,
         id=str(entry["id"]),
@@ -275,25 +258,33 @@ def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
         published=str(entry.get("published", "")),
         unit=entry.get("unit", ""),
         data=tuple(entry.get("data", data)),
-        questions=tuple(_question(where, answer) for answer in answers),
-        unanswered=entry.get("unanswered", ""),
+        questions=tuple(read_question(where, answer, "is") for answer in answers),
         weights_only=entry.get("weights only", ""),
         note=entry.get("note", ""),
-        set_up=entry.get("set-up", False),
-        shape=tuple(entry.get("shape", ())),
     )
 
 
-def _question(where: str, entry: Mapping[str, Any]) -> Question:
-    """A question from its entry: fields of `Question`, and ``is`` for what is claimed."""
+def read_question(where: str, entry: Mapping[str, Any], *required: str) -> Question:
+    """A question from its entry: fields of `Question`, and ``is`` for what is claimed.
+
+    Args:
+        where: The entry's place, for messages.
+        entry: The entry.
+        required: Keys that it needs besides ``table``.
+
+    Raises:
+        InputError: The entry is wrong.
+    """
     names = {each.name for each in fields(Question)} - {"threshold", "extreme", "quantifier"}
     optional = (names | {"for"}) - {"table"}
-    _check(entry, required={"table", "is"}, optional=optional, where=where)
+    _check(entry, required={"table", *required}, optional=optional, where=where)
     given = {name: _frozen(value) for name, value in entry.items() if name in names}
     quantifier = entry.get("for", "every")
     if quantifier not in get_args(Quantifier):
         raise _wrong(where, f"for: {quantifier}", f"one of {', '.join(get_args(Quantifier))}")
-    claimed = _claimed(where, entry["is"], given.get("each", Question.each))
+    claimed = {}
+    if "is" in entry:
+        claimed = _claimed(where, entry["is"], given.get("each", Question.each))
     return Question(**given, **claimed, quantifier=quantifier)
 
 

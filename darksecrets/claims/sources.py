@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.claims import failures
-from darksecrets.claims.registry import SETTINGS, Question
+from darksecrets.claims.registry import Question
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import fingerprint
 from darksecrets.run.learned import TABLE as LEARNED
@@ -35,13 +35,11 @@ class Run:
         tasks: Its tasks, with their metrics, the main one first.
         seeds: The fine-tuning seeds of each of its tasks.
         shared: Data that it shares with papers, such as ``GLUE``, with the paper's model.
-        settings: Its settings of fine-tuning.
     """
 
     tasks: Mapping[str, Sequence[str]]
     seeds: Mapping[str, Sequence[int]]
     shared: Sequence[str] = ()
-    settings: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def seeds_of(self, task: str | None) -> int:
         """Number of a task's seeds; without one, that of the task with the fewest."""
@@ -85,13 +83,11 @@ class Tables:
         known = LEARNED in self.frames or LEARNED in self.missing
         return unlearned(self.get(LEARNED).to_dict("records")) if known else {}
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Layers and heads of the encoder, as far as tables go; empty if none is about heads."""
-        columns = ["layer", "head"]
-        places = [frame for frame in self.frames.values() if {*columns} <= {*frame}]
-        last = pd.DataFrame([frame[columns].max() for frame in places], columns=columns).max()
-        return () if last.isna().any() else tuple(map(int, last))
+    def drop(self, name: str) -> Tables:
+        """The same without one table, as if the run did not make it."""
+        frames = {key: frame for key, frame in self.frames.items() if key != name}
+        missing = {key: why for key, why in self.missing.items() if key != name}
+        return Tables(frames, self.declared, missing)
 
     def file(self, name: str) -> str:
         """Name of a table's file."""
@@ -142,16 +138,13 @@ def rows(question: Question, tables: Tables, run: Run) -> pd.DataFrame:
     Raises:
         UnansweredError: A table is missing.
     """
-    frame = _source(question, tables, run)
+    frame = _source(question, tables)
     if unknown := {*question.where, "value"} - set(frame.columns):
         raise UnansweredError(f"{question.table} has no column {', '.join(sorted(unknown))}")
     for column, wanted in question.where.items():
         frame = frame[_matches(frame[column], wanted)]
     if question.metric:
         frame = frame[_scored_by(question.metric, frame, run)]
-    if question.heads:
-        places = zip(frame["layer"], frame["head"], strict=True)
-        frame = frame[[place in question.heads for place in places]]
     return frame
 
 
@@ -162,10 +155,8 @@ def _matches(values: pd.Series[Any], wanted: object) -> pd.Series[bool]:
     return values.isin(wanted if isinstance(wanted, tuple) else [wanted])
 
 
-def _source(question: Question, tables: Tables, run: Run) -> pd.DataFrame:
+def _source(question: Question, tables: Tables) -> pd.DataFrame:
     """The table with the interval's columns renamed; no columns ``low`` if there is no interval."""
-    if question.table == SETTINGS:
-        return pd.DataFrame({"setting": list(run.settings), "value": list(run.settings.values())})
     if question.function:
         return question.function(*map(tables.get, question.tables))
     frame = tables.get(question.table)

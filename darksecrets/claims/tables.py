@@ -8,10 +8,7 @@ from darksecrets.run.tables import Table, integer, interval, number, text
 
 HERE = tuple(str(answer) for answer in Answer)
 UNDECIDED, NOT_COMPARABLE = "undecided here", "not comparable"
-VERDICTS = (
-    *(Answer.YES, Answer.NO, UNDECIDED, NOT_COMPARABLE),
-    *(Answer.SET_UP, Answer.NOT_APPLICABLE),
-)
+VERDICTS = (Answer.YES, Answer.NO, UNDECIDED, NOT_COMPARABLE)
 
 CLAIMS = Table(
     "claims",
@@ -38,12 +35,7 @@ CLAIMS = Table(
             low=1,
             optional=True,
         ),
-        text(
-            "here",
-            "whether the claim holds in this run; `set-up` if the configuration or shipped files "
-            "decide it, `not applicable` if it names heads that this encoder does not have",
-            values=HERE,
-        ),
+        text("here", "whether the claim holds in this run", values=HERE),
         text(
             "verdict",
             "verdict on the paper: `here` if the run has its model and data",
@@ -52,15 +44,57 @@ CLAIMS = Table(
         text("reason", "why, in words"),
         text(
             "needs",
-            "what would decide it: tasks, seeds, examples; numbers of these with a probability "
-            "of 80%, if the true differences are those found and no fine-tuning fails; empty if "
-            "it is decided",
+            "what would decide it: what the run lacks, more seeds, more examples, or that nothing "
+            "in a run can; empty if it is decided",
             optional=True,
         ),
         text("estimates", "all numbers compared, with intervals", optional=True),
         text("tables", "tables that decide, separated by spaces", optional=True),
     ),
     key=("paper", "id"),
+)
+
+COMPARABLE = "yes"
+SIGNS = ("yes", "no", "open")
+PLACES = ("greatest", "least")
+
+BESIDE_PAPER = Table(
+    "beside_paper",
+    "Numbers that the paper prints, beside those of the run: in sections 4.1 and 4.6, and Table 1.",
+    (
+        text("section", "section of the paper"),
+        text("quantity", "what the numbers are of"),
+        text("task", "the task"),
+        text("metric", "metric of a score; empty for other numbers", optional=True),
+        text("unit", "unit of all numbers of the row"),
+        number("paper", "the paper's number"),
+        number("here", "the run's number; empty if there is none", optional=True),
+        *interval("here", optional=True),
+        integer("seeds", "fine-tuning seeds behind it", low=1, optional=True),
+        text(
+            "same_sign",
+            "of effects: whether the run's interval has the paper's sign; `open` if it has both",
+            values=SIGNS,
+            optional=True,
+        ),
+        text(
+            "place",
+            "whether the paper says that the task has the greatest or least number of all",
+            values=PLACES,
+            optional=True,
+        ),
+        text(
+            "place_here",
+            "place of the task among those of the run, from that end, such as `2 of 7`",
+            optional=True,
+        ),
+        text(
+            "comparable",
+            "`yes` if the run has the paper's model and data, and its models have learned the "
+            "task; else why not",
+        ),
+    ),
+    key=("section", "quantity", "task", "metric"),
 )
 
 AGREEMENTS = SAME, NOT_CONTRADICTED, CONTRADICTED = (
@@ -92,4 +126,4 @@ CLAIMS_BY_MEASURE = Table(
     key=("paper", "id", MEASURE.name),
 )
 
-TABLES = (CLAIMS, CLAIMS_BY_MEASURE)
+TABLES = (CLAIMS, BESIDE_PAPER, CLAIMS_BY_MEASURE)

@@ -66,11 +66,6 @@ def over_random_order(erasure: pd.DataFrame) -> pd.DataFrame:
     return means_of_independent(named(erasure, "over_random"), [*_MODEL, "importance"])
 
 
-def over_weights(erasure: pd.DataFrame) -> pd.DataFrame:
-    """How many more tokens must be erased than in the order of weights; see above."""
-    return means_of_independent(named(erasure, "over_weights"), [*_MODEL, "importance"])
-
-
 def _of_separators(gradients: pd.DataFrame) -> pd.DataFrame:
     """Relative gradients by attention to [SEP], of layers."""
     rows = gradients[gradients["kind"] == SEPARATOR]

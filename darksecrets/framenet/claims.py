@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from darksecrets.run.columns import RANDOM
+from darksecrets.stats.independent import ESTIMATE
+
 _CONTROLS = ("over_control", "over_unlinked", "over_places", "excess", "excess_product")
 
 
@@ -23,3 +26,18 @@ def heads_that_exceed_controls(heads: pd.DataFrame) -> pd.DataFrame:
     return heads.assign(
         value=out, low=out, high=(heads["exceeds_controls"] | ~refuted).astype(float)
     )
+
+
+def heads_beyond_random(heads: pd.DataFrame) -> pd.DataFrame:
+    """How many more heads exceed their controls than in an encoder with random weights.
+
+    Args:
+        heads: The table ``framenet_heads``, of which both directions count.
+
+    Returns:
+        One row with ``value``, ``low`` and ``high``: numbers of heads of the pre-trained encoder as
+        in `heads_that_exceed_controls`, minus the number of the random encoder's heads that do.
+    """
+    counted = heads_that_exceed_controls(heads).groupby("state")[ESTIMATE].sum()
+    random = counted["value"].get(RANDOM, 0.0)
+    return (counted.loc[["pretrained"]] - random).reset_index()

@@ -20,7 +20,6 @@ ANALYSIS = Analysis(
     },
     settings=Settings,
     shown=shown.SHOWN,
-    models=shown.MODELS,
     requires=("layers",),
     check="landscape.preflight.check",
 )

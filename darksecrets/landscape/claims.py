@@ -9,7 +9,7 @@ from darksecrets.arrays import Floats
 from darksecrets.data.metrics import by_accuracy
 from darksecrets.landscape.flatness_means import learned
 from darksecrets.landscape.tables import FILTER, RESET, STATES, THIRD, TRAIN
-from darksecrets.stats.independent import ESTIMATE, minus
+from darksecrets.stats.independent import ESTIMATE
 
 _NAMES = ("lower", "middle", "upper")
 _MODEL = ["on", "state", "seed"]
@@ -31,18 +31,6 @@ def thirds(reset: pd.DataFrame) -> pd.DataFrame:
     place = rows.groupby(_MODEL)["first_layer"].rank().astype(int) - 1
     rows = rows.assign(third=[_NAMES[number] for number in place])
     return rows[[*_MODEL, "third", *ESTIMATE]].reset_index(drop=True)
-
-
-def upper_over_lower(reset: pd.DataFrame) -> pd.DataFrame:
-    """The effect of resetting the upper third minus that of resetting the lower third.
-
-    Returns:
-        Columns ``on``, ``state``, ``seed``; ``value``, with ``low`` and ``high``: half-widths add
-        up, which is valid for any dependence.
-    """
-    every = thirds(reset)
-    upper, lower = (every[every["third"] == name] for name in ("upper", "lower"))
-    return minus(upper, lower, _MODEL)[[*_MODEL, *ESTIMATE]]
 
 
 def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-from scipy import stats
 
 from darksecrets.patterns.classes import STRICT
-from darksecrets.patterns.quality import of_classifier
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats.independent import ESTIMATE, minus, named
 
 _FIRST_THREE = ("vertical", "diagonal", "vertical+diagonal")
-
-
-def shares_of_labels(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the classes among the labelled maps, under the strict definition.
-
-    Args:
-        predictions: The table ``pattern_predictions``.
-
-    Returns:
-        Columns ``label``, ``value``, ``low``, ``high`` (%), with Wilson's interval.
-    """
-    once = of_classifier(predictions, STRICT)
-    rows = []
-    for label, count in once["label"].value_counts().items():
-        ends = stats.binomtest(int(count), len(once)).proportion_ci(method="wilson")
-        rows.append((label, 100 * count / len(once), 100 * ends.low, 100 * ends.high))
-    return pd.DataFrame(rows, columns=["label", "value", "low", "high"])
 
 
 def more_than_random(patterns: pd.DataFrame) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def shipped_predictions(
     return predictions[rows].reset_index(drop=True)
 
 
-def of_classifier(predictions: pd.DataFrame, definition: Definition) -> pd.DataFrame:
+def held_out_predictions(predictions: pd.DataFrame, definition: Definition) -> pd.DataFrame:
     """A row per labelled map: its prediction by what was trained on the other folds, once."""
     rows = shipped_predictions(predictions, EXAMPLE, definition)
     return rows[rows["repetition"] == 1].reset_index(drop=True)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from darksecrets.run.errors import InputError
 from darksecrets.run.settings import Section
-from darksecrets.run.shown import ModelNumbers, Shown
+from darksecrets.run.shown import Shown
 from darksecrets.run.tables import Table
 
 PAPER, ALL = "paper", "all"
@@ -40,7 +40,6 @@ class Analysis:
         tables: Its tables, by the heading under which the reference lists them.
         settings: Its section of the configuration, if it has one.
         shown: Measures of heads for the atlas.
-        models: Numbers of whole models for the atlas.
         about_attention: Whether its measures say what heads attend to, so that the importance of
             heads is compared with them.
         needs: Analyses whose results it reads.
@@ -55,7 +54,6 @@ class Analysis:
     tables: Mapping[str, Sequence[Table]]
     settings: type[Section] | None = None
     shown: Sequence[Shown] = ()
-    models: Sequence[ModelNumbers] = ()
     about_attention: bool = False
     needs: Sequence[str] = ()
     requires: Sequence[Capability] = ()

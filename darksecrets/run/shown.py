@@ -1,7 +1,7 @@
 """What the atlas shows of a run's tables; docs/atlas.md explains how to add to it.
 
 A section lists its measures of heads in `<section>/shown.py`, each as a `Shown`: a column of a
-table that has a row for every head. Its numbers of whole models are `ModelNumbers` there. Controls,
+table that has a row for every head. Controls,
 intervals, units and meanings follow from the table's declaration. The lists are not in
 `<section>/tables.py`, so that editing one reruns nothing but the atlas.
 """
@@ -148,66 +148,6 @@ class Shown:
     def column(self, name: str) -> Column:
         """The declaration of a column."""
         return next(column for column in self.table.columns if column.name == name)
-
-
-@dataclass(frozen=True)
-class ModelNumbers:
-    """Numbers of whole models, for which the atlas has a small table on every task's cards.
-
-    A table with a column ``seed`` is shown for the seed that a reader chooses, unless ``rows`` has
-    the column; one with a column ``metric``, for the main metric of every task.
-
-    Attributes:
-        table: The table, with a column ``task``.
-        name: What people read above it; ``{kind}`` stands for the kind.
-        group: The card that it is on, with the section of the paper in parentheses.
-        meaning: What the numbers are, as sentences for people who have not read the declaration.
-        values: The columns shown, each with its interval.
-        rows: Columns that say what a row is about.
-        across: The column whose values have columns of their own, of one value; empty for none.
-        kind: The column that distinguishes several small tables; empty if there is one.
-        where: By column, the value that the rows shown have.
-        last: Column of which only the greatest value is shown, such as the last epoch.
-        words: What values and columns are called, where the table's names do not read well.
-        over_seeds: Table with the mean over seeds and the same columns, but without ``seed``.
-        marks: Names of places, by the numbers of ``across`` and ``rows``; if there are any, the
-            table is drawn as a map of colours.
-    """
-
-    table: Table
-    name: str
-    group: str
-    meaning: str
-    values: tuple[str, ...]
-    rows: tuple[str, ...]
-    across: str = ""
-    kind: str = ""
-    where: Mapping[str, str | tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    last: str = ""
-    words: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    over_seeds: Table | None = None
-    marks: Mapping[tuple[float, float], str] = field(default_factory=lambda: MappingProxyType({}))
-
-    def __post_init__(self) -> None:
-        known = {*self.rows, self.across, self.kind, self.last, *self.where} - {""}
-        for table in (self.table, *([self.over_seeds] if self.over_seeds else [])):
-            if unknown := known.union(self.values) - {*table.names}:
-                raise ValueError(f"{table.name} has no columns {', '.join(sorted(unknown))}")
-            # nodes of a map are told apart by their places
-            nodes = {"row", "column"} if self.marks else set()
-            if unclear := {*table.key} - known - nodes - {"task", "seed", "metric"}:
-                several = ", ".join(sorted(unclear))
-                raise ValueError(f"{table.name} has several numbers for a place: which {several}?")
-        if self.across and len(self.values) > 1:
-            raise ValueError(f"{self.table.name} has several values for a place: choose one")
-
-    def column(self, name: str) -> Column:
-        """The declaration of a column."""
-        return next(column for column in self.table.columns if column.name == name)
-
-    def ends(self, of: str) -> tuple[str, ...]:
-        """Columns with both ends of a column's interval; empty if it has none."""
-        return ends(self.table, of)
 
 
 def ends(table: Table, of: str) -> tuple[str, ...]:

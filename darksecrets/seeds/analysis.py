@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from darksecrets.run.analyses import Analysis
-from darksecrets.seeds import shown, tables
+from darksecrets.seeds import tables
 from darksecrets.seeds.settings import Settings
 
 ANALYSIS = Analysis(
@@ -12,5 +12,4 @@ ANALYSIS = Analysis(
     papers="Dodge et al. 2020",
     tables={"Section 4.3, further: seeds of fine-tuning": tables.TABLES},
     settings=Settings,
-    models=shown.MODELS,
 )

@@ -13,12 +13,9 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from darksecrets.arrays import Floats
 from darksecrets.stats import LEVEL
 
-_POSSIBLE = 20_000  # mean squares drawn
 _ROUNDING = 1e-20  # a mean square this small a share of the squared values is 0
 
 
@@ -64,46 +61,6 @@ def components(values: Floats) -> tuple[Component, Component, Component]:
         _difference(column, columns - 1, residual, free, rows),
         _of_residual(residual, free),
     )
-
-
-def balance(
-    row: float, column: float, residual: float, shape: tuple[int, int]
-) -> tuple[float, float, float]:
-    """How much more of the variance is of rows than of columns, (r − c) / (r + c), with interval.
-
-    The interval is a generalised one (Weerahandi 1993, for variance components Burdick, Quiroz and
-    Iyer 2006): what the expected mean squares may be, given those found, follows from the χ²
-    distributions of normal effects. Where neither effect may exist, the balance may be anything.
-
-    Args:
-        row: Unbiased estimate of the variance of rows, which may be negative.
-        column: The same of columns.
-        residual: The same of the residual.
-        shape: Numbers of rows and columns.
-
-    Returns:
-        Balance, between −1 and 1, NaN if both estimates are at most 0; lower and upper end.
-    """
-    rows, columns = shape
-    rng = np.random.default_rng(0)
-
-    def possible(square: float, free: int) -> Floats:
-        return np.asarray(square * free / rng.chisquare(free, _POSSIBLE))
-
-    of_rows = possible(columns * row + residual, rows - 1)
-    of_columns = possible(rows * column + residual, columns - 1)
-    rest = possible(residual, (rows - 1) * (columns - 1))
-    effects = (np.maximum(0.0, of_rows - rest) / columns, np.maximum(0.0, of_columns - rest) / rows)
-    low = float(np.quantile(_balance(*effects, undefined=-1.0), LEVEL / 2))
-    high = float(np.quantile(_balance(*effects, undefined=1.0), 1 - LEVEL / 2))
-    one, other = (np.array([max(0.0, effect)]) for effect in (row, column))
-    return float(_balance(one, other, undefined=math.nan)[0]), low, high
-
-
-def _balance(one: Floats, other: Floats, undefined: float) -> Floats:
-    """[...] (one − other) / (one + other), and another number where both are 0."""
-    total = one + other
-    return np.divide(one - other, total, out=np.full_like(total, undefined), where=total > 0)
 
 
 def _of_residual(square: float, free: int) -> Component:

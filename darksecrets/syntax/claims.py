@@ -25,12 +25,6 @@ def over_offset(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
     return found.assign(label=found["label"].replace(_SAME))
 
 
-def of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
-    """The same of single relations, without all together."""
-    found = over_offset(syntactic_heads)
-    return found[found["label"] != ALL]
-
-
 def tests_of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
     """The q-value of the best head of every single relation, if all controls could be made.
 
@@ -50,22 +44,6 @@ def tests_of_relations(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
     return found[["state", "seed", "label", *ESTIMATE]]
 
 
-def changes_of_relations(syntactic_changes: pd.DataFrame) -> pd.DataFrame:
-    """What fine-tuning changes for the best head of every single relation, on every task.
-
-    Args:
-        syntactic_changes: The table.
-
-    Returns:
-        Columns ``state``, ``seed``, ``relation`` (label and task); ``value``, with ``low`` and
-        ``high``.
-    """
-    found = syntactic_changes[syntactic_changes["label"] != ALL]
-    relation = found["label"] + " (" + found["task"] + ")"
-    estimates = named(found, "change").assign(relation=relation)
-    return estimates[["state", "seed", "relation", *ESTIMATE]]
-
-
 def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
     """By how much the subject's share of a verb's weight exceeds controls, over all layers.
 
@@ -80,25 +58,6 @@ def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
         for control in ("uniform", "places", "rank")
     ]
     return pd.concat(controls, ignore_index=True)[["state", "seed", "control", *ESTIMATE]]
-
-
-def second_distractor(distractors: pd.DataFrame) -> pd.DataFrame:
-    """What a second other noun changes: the subject's share, divided by that of equal parts.
-
-    Args:
-        distractors: The table.
-
-    Returns:
-        Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``: the interval of the
-        difference adds both half-widths, which is valid for any dependence.
-    """
-    key = ["state", "seed"]
-    one, two = (
-        rows.set_index(key)[ESTIMATE].div(rows.set_index(key)["uniform"], axis=0)
-        for rows in (_of_encoder(distractors, count, "over_uniform") for count in ("1", "2"))
-    )
-    one = one.rename(columns={"low": "high", "high": "low"})
-    return (two - one[ESTIMATE]).reset_index()
 
 
 def _of_encoder(distractors: pd.DataFrame, count: str, column: str) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from atlas_run import AWKWARD, page, tables, tables_of_models
+from atlas_run import AWKWARD, page, tables
 from needs import needs, path_of
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -374,48 +374,11 @@ def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
     width = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert atlas.run(width) == 0
     outside = atlas.run(
-        "return [...document.querySelectorAll('button, select, .card, .model, #grid, #scatter')]"
+        "return [...document.querySelectorAll('button, select, .card, #grid, #scatter')]"
         ".filter((e) => !e.closest('#table'))"
         ".filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
     )
     assert outside == [], "nothing is cut off"
-
-
-def test_a_loss_surface_says_what_is_under_the_pointer(browser, file):
-    losses = tables_of_models()["loss_surfaces"].query(
-        "plane == 'models' and split == 'validation'"
-    )
-    atlas = Atlas(browser, file)
-    canvas = atlas.find("#models canvas")
-    atlas.run("arguments[0].scrollIntoView({block: 'center'})", canvas)
-    side, cell = canvas.rect["width"], canvas.rect["width"] / 7
-    assert atlas.find("#models figcaption").text.startswith("Loss of validation examples · seed 1")
-    for across, up, mark in (
-        (0.0, 0.0, "● fine-tuned"),
-        (1.0, 0.0, "■ pre-trained"),
-        (0.5, 1.25, ""),
-    ):
-        row = losses[((losses["x"] - across).abs() < 1e-6) & ((losses["y"] - up).abs() < 1e-6)]
-        (row,) = row.to_dict("records")
-        place = (row["column"] - 0.5) * cell - side / 2, side / 2 - (row["row"] - 0.5) * cell
-        ActionChains(browser).move_to_element_with_offset(canvas, *map(int, place)).perform()
-        said = atlas.texts("#tip > *")
-        assert float(said[0].split()[1]) == pytest.approx(row["loss"], rel=6e-3)
-        assert said[1:-1] == ([mark] if mark else [])
-        assert said[-1] == f"across {across:g}, up {up:g}"
-    assert atlas.complaints() == []
-
-
-def test_a_claim_about_whole_models_leads_to_their_card(browser, file):
-    """From another task, too, which has no such card."""
-    atlas = Atlas(browser, file, "task=%3Cb%3Etwo%3C%2Fb%3E&claims=all")
-    assert atlas.texts("#models article") == []
-    name = "Models: Flatness (4.3) on one"
-    atlas.find(".claims").find_element("xpath", f".//button[text()='{name}']").click()
-    assert atlas.find("#task").get_property("value") == "one"
-    place = "document.querySelector('[aria-label=\"Flatness (4.3)\"]').getBoundingClientRect()"
-    atlas.wait(f"return {place}.top >= -1 && {place}.top < innerHeight / 2")
-    assert atlas.complaints() == []
 
 
 def test_a_run_with_little_works(browser, tmp_path):
@@ -423,7 +386,7 @@ def test_a_run_with_little_works(browser, tmp_path):
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
     few += tuple(name for name in measures.tables() if name.endswith("_by_measure"))
     few += ("syntactic_heads", "head_importance", "remaining_heads", "subnetworks", "faithfulness")
-    few += ("head_gates", *tables_of_models())
+    few += ("head_gates",)
     path = tmp_path / "atlas.html"
     text = page(tmp_path, metrics={"one": ["f1"]}, seeds=(3,), shape=(1, 2), without=few)
     path.write_text(text, encoding="utf-8")
@@ -435,7 +398,6 @@ def test_a_run_with_little_works(browser, tmp_path):
     assert not {"Frames", "norms", "relation", "Importance"} & set(names.split())
     assert atlas.texts("#seed option") == ["Seed 3"]
     assert "Effect of disabling" not in atlas.find(".card").text
-    assert atlas.find("#models").text == ""
     assert atlas.complaints() == []
 
 
@@ -463,7 +425,7 @@ def test_tasks_that_are_not_learned_are_marked_wherever_they_are_named(browser, 
         path = tmp_path / f"{len(unlearned)}.html"
         text = page(tmp_path / f"{len(unlearned)}", shape=SHAPE, unlearned=unlearned)
         path.write_text(text, encoding="utf-8")
-        notes = dict.fromkeys(["#head", ".card", "#models"], len(unlearned))
+        notes = dict.fromkeys(["#head", ".card"], len(unlearned))
         atlas = Atlas(browser, path, "task=%3Cb%3Etwo%3C%2Fb%3E&head=1.1")
         named = "<b>two</b>‡" if unlearned else "<b>two</b>"
         assert atlas.texts("#task option") == ["one", named]
@@ -472,12 +434,10 @@ def test_tasks_that_are_not_learned_are_marked_wherever_they_are_named(browser, 
             ["one", named],
         )
         assert atlas.texts("#note")[0].startswith(f"{named} · ")
-        assert atlas.texts("#models h2") == [f"The models of {named}"]
         assert f"Mean map and distances on {named}" in atlas.texts(".card h4")
         assert {place: len(atlas.texts(f"{place} .unlearned")) for place in notes} == notes
         for said in atlas.texts(".unlearned"):
             assert "<b>two</b> (21.3, majority class 20.0, bag of words 25.5)" in said
         atlas.choose("task", "one")
-        notes = {"#head": len(unlearned), ".card": len(unlearned), "#models": 0}
         assert {place: len(atlas.texts(f"{place} .unlearned")) for place in notes} == notes
         assert (f"{named} " in " ".join(atlas.texts(".effects text"))) or not unlearned

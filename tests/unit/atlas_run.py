@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from made_up_models import judged, made_flatness, made_grid, made_surface
+from made_up_models import judged
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.tables import HEAD_ABLATION, SEED_EFFECTS
@@ -15,10 +15,7 @@ from darksecrets.atlas import building, html, maps, measures
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.claims import registry
 from darksecrets.claims.tables import CLAIMS
-from darksecrets.landscape.flatness_means import means
-from darksecrets.landscape.surface import tables as tables_of_surface
 from darksecrets.run.tables import Table
-from darksecrets.seeds.statistics import tables as tables_of_grid
 
 AWKWARD = (
     "<script>alert(1)</script>",
@@ -123,24 +120,6 @@ def _tables(
     return found
 
 
-def tables_of_models(task: str = "one", seeds: Sequence[int] = (1, 2)) -> dict[str, pd.DataFrame]:
-    """Tables of whole models, by the code that makes them; loss surfaces are of the first seed."""
-    flatness = made_flatness(len(seeds)).query("task == 'RTE'").assign(task=task)
-    flatness["seed"] = [seeds[seed] for seed in flatness["seed"]]
-    return {
-        "flatness": flatness,
-        "flatness_means": means(flatness),
-        **tables_of_surface(made_surface(path=True), task, seeds[0]),
-        **{name: frame.assign(task=task) for name, frame in _tables_of_seeds().items()},
-    }
-
-
-@functools.cache
-def _tables_of_seeds() -> Mapping[str, pd.DataFrame]:
-    rng = np.random.default_rng(2)
-    return tables_of_grid(made_grid(rng, rng.uniform(0.6, 0.9, (3, 2)), 0.5), 100, 1)
-
-
 def claims() -> pd.DataFrame:
     """The table of claims: each undecided."""
     papers = registry.read(registry.files())
@@ -215,7 +194,7 @@ def page(
     settings = maps.Settings(LABELS, examples=4, tokens=48, seed=1)
     swept = None if "head_ablation" in without else sweep(shape)
     own = maps.content(stores(folder, seeds, shape), predictions(), swept, settings)
-    made_up = tables(metrics, seeds, shape) | tables_of_models(next(iter(metrics)), seeds)
+    made_up = tables(metrics, seeds, shape)
     found = {name: frame for name, frame in made_up.items() if name not in without}
     found["learned"] = judged(metrics, unlearned, seeds)
     made = {"Commit": "0123abcd", "Data": "files in <b>data</b>"}

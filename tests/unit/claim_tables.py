@@ -29,8 +29,7 @@ TASKS = list(METRICS)
 ON = {"RTE": ("accuracy",), "MRPC": ("f1", "accuracy")}
 """Metrics of two tasks, for tables that are written row by row."""
 SEEDS = [1, 2, 3]
-SETTINGS = {"batch_size": 32, "epochs": 3, "precision": "auto"}
-RUN = Run(METRICS, dict.fromkeys(METRICS, SEEDS), ["GLUE", "FrameNet"], SETTINGS)
+RUN = Run(METRICS, dict.fromkeys(METRICS, SEEDS), ["GLUE", "FrameNet"])
 
 PAPERS = {paper.name: paper for paper in registry.read(registry.files())}
 CLAIMS = {claim.id: claim for paper in PAPERS.values() for claim in paper.claims}
@@ -41,14 +40,8 @@ Frames = dict[str, pd.DataFrame]
 def decide(name: str, tables: Frames | Tables, run: Run = RUN) -> deciding.Finding:
     """Decide a claim from tables."""
     claim = CLAIMS[name]
-    tables = tables if isinstance(tables, Tables) else Tables(tables | sized(name), TABLES)
+    tables = tables if isinstance(tables, Tables) else Tables(tables, TABLES)
     return deciding.decide(claim, PAPERS[claim.paper].tasks, tables, run)
-
-
-def sized(name: str) -> Frames:
-    """A table with the last head of the encoder that a claim is about, if it names heads."""
-    last = dict(zip(("layer", "head"), CLAIMS[name].shape, strict=False))
-    return {"head_statistics": pd.DataFrame([last])} if last else {}
 
 
 def decide_all(tables: Tables, run: Run = RUN) -> pd.DataFrame:

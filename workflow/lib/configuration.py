@@ -557,15 +557,6 @@ def seeds_in_words(config: Mapping[str, Any]) -> str:
     return parts[0][0] if len(parts) == 1 else "; ".join(f"{s} ({names})" for s, names in parts)
 
 
-def settings_for_claims(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of fine-tuning that claims are about: of all tasks' epochs, the most.
-
-    Keys that are not set are left out.
-    """
-    settings = {key: value for key, value in config["fine_tuning"].items() if value is not None}
-    return settings | {"epochs": max(entry["epochs"] for entry in config["tasks"].values())}
-
-
 def results_folder(config: Mapping[str, Any]) -> Path:
     """Folder of all outputs of the run, relative to the working directory."""
     return Path("results") / str(config["run"])

@@ -39,7 +39,7 @@ _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 MEANING = "meaning"
 """Parameter and attribute with what a table or a column is said to mean."""
 MEANINGS = {
-    **{"Column": 2, "Table": 1, "per_head": 1, "Shown": 4, "ModelNumbers": 3},
+    **{"Column": 2, "Table": 1, "per_head": 1, "Shown": 4},
     **dict.fromkeys(("text", "flag", "integer", "number", "share", "like", "estimate"), 1),
     "replace": None,
 }

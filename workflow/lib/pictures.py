@@ -70,7 +70,6 @@ REAL: Mapping[str, str] = {
     "real-learning-curves.png": "learning_curves",
     "real-weights-and-norms.png": "weights_and_norms",
     "real-stripes-by-measure.png": "stripes_by_measure",
-    "real-claims-by-measure.png": "claims_by_measure",
     "real-coreference-heads.png": "coreference_heads",
     "real-attention-probes.png": "attention_probes",
     "real-attention-gradients.png": "attention_gradients",

@@ -5,7 +5,6 @@ TABLES_OF_ATLAS = [
     str(RESULTS / "tables" / table.file)
     for table in (
         *measures_of_atlas.tables().values(),
-        *measures_of_atlas.tables(measures_of_atlas.MODELS).values(),
         *(contracts.TABLES[name] for name in ("score_means", "learned")),
     )
     if is_made(table.name)

@@ -161,17 +161,6 @@ figure(
 )
 
 
-figure(
-    "claims_by_measure",
-    "Which claims hold by weights, norms and effective attention.",
-    section=ALTERNATIVES,
-    label="Claims by measure",
-    group="claims",
-    of_run=bool(OTHER_MEASURES),
-    table="<results>/tables/claims_by_measure.csv",
-)
-
-
 TABLES_OF_MEASURES = [
     "framenet_heads_by_measure",
     *(f"{name}_by_measure" for name in MADE_BY_MEASURE),

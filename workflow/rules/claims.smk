@@ -2,24 +2,32 @@
 
 
 PAPERS = registry.of_run(registry.read(registry.files()), config["analyses"])
+PRINTED = beside_paper.read(beside_paper.NUMBERS, beside_paper.TABLE1)
 # Besides tables that decide, the one of models that decide nothing, because they have not learned their task.
 TABLES_OF_CLAIMS = [
     str(RESULTS / "tables" / contracts.TABLES[name].file)
-    for name in [*registry.tables(PAPERS), "learned"]
+    for name in sorted(
+        {
+            *registry.tables(PAPERS),
+            *(name for one in PRINTED for name in one.question.sources),
+            "learned",
+        }
+    )
     if is_made(name)
 ]
 
 
 rule claims:
-    """Decide which claims of papers hold in this run, from its tables."""
+    """Decide which claims of papers hold in this run, and put its numbers beside those that the paper prints."""
     input:
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
-        published=shipped("paper/table1.csv"),
+        numbers=shipped("paper/numbers.yaml"),
+        table1=shipped("paper/table1.csv"),
         tables=TABLES_OF_CLAIMS,
         records=sorted({record_of(table) for table in TABLES_OF_CLAIMS}),
     output:
         table="<results>/tables/claims.csv",
-        markdown="<results>/figures/claims.md",
+        beside_paper="<results>/tables/beside_paper.csv",
         html=report(
             "<results>/figures/claims.html",
             caption="../report/claims.rst",
@@ -42,4 +50,4 @@ rule claims:
         "../../scripts/claims.py"
 
 
-in_run("claims", *expand("<results>/figures/claims.{format}", format=("md", "html")))
+in_run("claims", "beside_paper", "<results>/figures/claims.html")

@@ -13,7 +13,7 @@ from darksecrets import contracts
 from darksecrets.ablation import preflight as of_ablation
 from darksecrets.atlas import html as page_of_atlas
 from darksecrets.atlas import measures as measures_of_atlas
-from darksecrets.claims import registry
+from darksecrets.claims import beside_paper, registry
 from darksecrets.data import preflight as of_data
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
@@ -137,7 +137,6 @@ RUN_OF_CLAIMS = {
         *(["GLUE"] if PAPER else []),
         *(["FrameNet"] if PAPER and config["framenet"]["source"] == "nltk" else []),
     ],
-    "settings": configuration.settings_for_claims(config),
 }
 METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 

@@ -1,6 +1,6 @@
 // What is shown is in the page's address: a copied link shows the same.
 
-const ANSWERS = { holds: "✓", "does not hold": "✗", undecided: "?", "set-up": "⚙", "not applicable": "–" };
+const ANSWERS = { holds: "✓", "does not hold": "✗", undecided: "?" };
 const SEEDS = CONTENT.seeds.map(String);
 const FIRST = CONTENT.measures[0]?.key ?? "";
 const plotted = CONTENT.measures.filter((measure) => measure.palette !== "category");

@@ -105,15 +105,7 @@ function drawClaim(claim) {
       h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),
-        claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${marked(link.task)}` : ""}`)),
-        claim.cards.map((card) => h("button", { type: "button", class: "link", onclick: () => showCard(card) }, `Models: ${card.name} on ${marked(card.task)}`)))));
-}
-
-// Show the card with the numbers of the models behind a claim.
-function showCard({ name, task }) {
-  update({ task, example: "" });
-  const card = all(".model").find((each) => each.getAttribute("aria-label") === name);
-  card?.scrollIntoView({ behavior: "smooth", block: "start" });
+        claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${marked(link.task)}` : ""}`)))));
 }
 
 function figureName(path) {
@@ -121,16 +113,14 @@ function figureName(path) {
   return name.replace(/^(figure|table) ?(\d)/, (_, kind, digit) => `${kind[0].toUpperCase()}${kind.slice(1)} ${digit}`);
 }
 
-// Show the heads behind a claim: those that it names, or else the significant ones.
+// Show the heads behind a claim: the significant ones.
 function follow(link) {
   const changes = { measure: link.measure, view: "grid", brush: "", head: "" };
   if (link.task) changes.task = link.task;
   if (link.state && STATES.includes(link.state)) changes.state = link.state;
   const shown = resolve(link.measure, { ...address, ...changes });
-  const named = (link.heads ?? []).map(([layer, head]) => headNumber(`${layer}.${head}`)).filter((i) => i !== null);
   const significant = Array.from({ length: COUNT }, (_, i) => i).filter((i) => significance(shown, i));
-  changes.brush = codes(named.length ? named : significant);
-  if (named.length) changes.head = headCode(named[0]);
+  changes.brush = codes(significant);
   update(changes);
   find("#bar").scrollIntoView({ behavior: "smooth", block: "start" });
 }

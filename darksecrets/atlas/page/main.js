@@ -29,7 +29,6 @@ function drawPage() {
           h("div", { class: "tools" }, save("svg-scatter", "SVG", () => download(`${CONTENT.run.name}-scatter.svg`, "image/svg+xml", svgText(find("#scatter")))))),
         h("div", { id: "plot" }), h("div", { id: "brushed" }))),
     h("section", { id: "cards", "aria-label": "Heads, one by one" }),
-    h("section", { id: "models", "aria-label": "Whole models" }),
     drawHelp());
 }
 
@@ -99,12 +98,6 @@ function renderCards() {
   restore(held);
 }
 
-function renderModels() {
-  const held = focused();
-  find("#models").replaceChildren(...drawModels().filter(Boolean));
-  restore(held);
-}
-
 // What has the focus, to give it back after drawing.
 function focused() {
   const element = document.activeElement;
@@ -141,14 +134,13 @@ async function start() {
   readAddress();
   await readNumbers();
   drawPage();
-  const everything = () => { sync(); render(); renderCards(); renderModels(); };
+  const everything = () => { sync(); render(); renderCards(); };
   listeners.push((before) => {
     const held = focused();
     sync();
     restore(held);
     if (changed(before, ...Object.keys(DEFAULTS).filter((name) => !["example", "maps", "claims"].includes(name)))) render();
     if (changed(before, "task", "state", "seed", "head", "pins", "example", "maps", "theme", "measure")) renderCards();
-    if (changed(before, "task", "seed", "theme")) renderModels();
   });
   addEventListener("hashchange", () => { readAddress(); everything(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", everything);

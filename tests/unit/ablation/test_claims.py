@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import chi2
 
 from darksecrets.ablation.claims import (
-    a_twelfth_of_heads,
     equal_words_of_worst,
     largest_shares,
     varies_across_tasks,
@@ -80,14 +79,6 @@ def test_equal_words_of_the_worst_heads_have_six_controls():
     assert len(found) == 2 * 6
     excess = found[(found["control"] == "excess") & (found["rank"] == 2)]
     assert excess[["value", "low", "high"]].to_numpy().tolist() == [[4, 3, 5]]
-
-
-@pytest.mark.parametrize(("total", "counts", "expected"), [(36, (1, 2, 4), 4), (144, (8, 16), 16)])
-def test_a_twelfth_of_the_heads_is_a_layer_of_the_papers_encoder(total, counts, expected):
-    rows = [("RTE", "finetuned", 1, "accuracy", n, n / total, -n, -n - 1, 1 - n) for n in counts]
-    names = ["task", "state", "seed", "metric", "heads", "share", "delta", "ci_low", "ci_high"]
-    (found,) = a_twelfth_of_heads(pd.DataFrame(rows, columns=names)).to_dict("records")
-    assert (found["heads"], found["value"], found["high"]) == (expected, -expected, 1 - expected)
 
 
 def test_differences_between_tasks_are_cochrans_q_of_each_head(heads):

@@ -48,9 +48,4 @@ CASES: dict[str, dict[Answer, Frames]] = {
         NO: erased("over_random", "weights", 0.2),
         OPEN: erased("over_random", "weights", 0.001),
     },
-    "E2": {
-        YES: erased("over_weights", "attention gradient", -0.2),
-        NO: erased("over_weights", "attention gradient", 0.2),
-        OPEN: erased("over_weights", "attention gradient", 0.001),
-    },
 }

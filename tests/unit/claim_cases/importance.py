@@ -80,11 +80,6 @@ def gates(rte: float, mrpc: float, half: float = 0.5) -> Frames:
 
 CASES: dict[str, dict[Answer, Frames]] = {
     "P1": {YES: pruned(20, 24), NO: pruned(20, 8), OPEN: pruned(20, 24, -0.8)},
-    "V1": {
-        YES: structure(-0.5, -0.6, 0.2),
-        NO: structure(-0.5, 0.7, 0.2),
-        OPEN: structure(-0.5, -0.1, 0.2),
-    },
     "L1": {
         YES: structure(0.05, -0.05, 0.1),
         NO: structure(0.05, -0.7, 0.2),

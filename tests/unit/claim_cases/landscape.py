@@ -60,6 +60,5 @@ def flat(
 CASES: dict[str, dict[Answer, Frames]] = {
     "R1": {YES: reset(-0.2, -9), NO: reset(-0.2, -9, -8), OPEN: reset(-0.2, -9, -1.2)},
     "R2": {YES: reset(0, -9), NO: reset(0, -9, 3), OPEN: reset(0, -9, -1.2)},
-    "R3": {YES: reset(0, -9), NO: reset(-9, 0), OPEN: reset(-4, -4.4)},
     "R4": {YES: flat(4, 5, 4.5), NO: flat(0.2, 0.3, 0.25), OPEN: flat(4, 0.3, 2)},
 }

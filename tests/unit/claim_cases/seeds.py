@@ -1,7 +1,5 @@
 """Made-up tables for the claims that `darksecrets.seeds` decides."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 from claim_tables import NO, OPEN, YES, Frames, whole
 
@@ -45,21 +43,6 @@ def variances(start: float, order: float, p: float = 0.5, levels: int = 25) -> F
     )
 
 
-def cells(*of_tasks: Sequence[float]) -> Frames:
-    """Final scores by start, of both orders; after the first epoch, the reverse."""
-    return rows(
-        "seed_grid",
-        *(
-            {"task": task, "metric": "accuracy", "init_seed": start, "order_seed": order}
-            | {"epoch": epoch, "score": score + order if epoch == 2 else -score}
-            for task, scores in zip(ON, of_tasks, strict=False)
-            for start, score in enumerate(scores)
-            for order in (1, 2)
-            for epoch in (1, 2)
-        ),
-    )
-
-
 def stopping(*p_values: float, epochs: int = 3) -> Frames:
     """p-values of the last epoch in the first third; those of others are 0."""
     return rows(
@@ -73,13 +56,8 @@ def stopping(*p_values: float, epochs: int = 3) -> Frames:
     )
 
 
-GOOD = [1.0, 2.0, 4.0, 3.0]
-
-
 CASES: dict[str, dict[Answer, Frames]] = {
     "G1": {YES: gains(4, 3), NO: gains(4, 0), OPEN: gains(4, 1.5)},
     "G2": {YES: variances(4, 4, 0.01), OPEN: variances(4, 4, 0.06)},
-    "G3": {YES: variances(4, 4), NO: variances(40, 0.1), OPEN: variances(4, 4, levels=3)},
-    "G4": {YES: cells(GOOD, GOOD, GOOD), OPEN: cells(GOOD, [2, 1, 3, 4], [4, 3, 2, 1])},
     "G5": {YES: stopping(0.01, 0.04), OPEN: stopping(0.01, 0.06)},
 }

@@ -3,7 +3,7 @@
 from functools import reduce
 
 import pandas as pd
-from claim_tables import NO, OPEN, YES, Frames, among, made, together
+from claim_tables import NO, OPEN, YES, Frames, among
 
 from darksecrets.claims.answers import Answer
 
@@ -67,31 +67,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
         OPEN: verdicts(("all", 0.001, "yes"), ("det", 0.001, "open"), ("dobj", 0.2, "no")),
     },
     "T1": {YES: tree(0.02), NO: tree(0.2), OPEN: tree(0.12)},
-    "T2": {
-        YES: together(best("det", 0.4), best("nsubj", -0.1)),
-        NO: together(best("all", 0.4), best("det", -0.2), best("nsubj", -0.2)),
-        OPEN: together(best("det", 0.02), best("nsubj", -0.2)),
-    },
     "D1": {YES: nouns(any=0.1), NO: nouns(any=-0.1), OPEN: nouns(any=0.01)},
-    "D2": {
-        YES: nouns(one=0.3, two=0.05),
-        NO: nouns(one=0.1, two=0.2),
-        OPEN: nouns(one=0.1, two=0.05),
-    },
-}
-
-
-def changed(found: dict[object, float]) -> Frames:
-    """Changes of labels on a task, ± 0.02 in every seed; that of all relations does not count."""
-    everything = dict.fromkeys([("all", "RTE")], 0.9)
-    return made("syntactic_changes", "change", {**everything, **found}, each=("label", "task"),
-                half=0.02, state="finetuned")  # fmt: skip
-
-
-CASES["T3"] = {
-    YES: changed({("det", "RTE"): 0.05, ("det", "MRPC"): -0.03}),
-    NO: changed({("det", "RTE"): 0.0, ("nsubj", "RTE"): -0.4}),
-    OPEN: changed({("det", "RTE"): 0.0, ("nsubj", "RTE"): 0.1}),
 }
 
 
@@ -113,8 +89,6 @@ def around(border: float, table: str, column: str, **where: object) -> dict[Answ
 CASES |= {
     "S5": around(0.1, METHODS, "gain", kind="all", method="head match"),
     "S6": around(-0.1, METHODS, "gain", kind="all", method="rules"),
-    "S7": around(0, METHODS, "gain", kind="common noun", method="head match"),
     "S8": around(0, PROBES, "over_offset", probe="attention"),
     "S9": around(0, PROBES, "over_words", probe="attention and words"),
-    "S10": around(0, PROBES, "over_random", probe="attention and words"),
 }

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from darksecrets.faithfulness.claims import (
-    over_weights,
+    over_random_order,
     separator_in_upper_layers,
     separator_over_random,
     separator_upper_over_lower,
@@ -51,12 +51,12 @@ def test_tasks_are_independent():
             "state": "finetuned",
             "seed": 1,
             "importance": "norms",
-            "over_weights": [-0.2, 0.0],
-            "over_weights_low": [-0.3, -0.1],
-            "over_weights_high": [-0.1, 0.1],
+            "over_random": [-0.2, 0.0],
+            "over_random_low": [-0.3, -0.1],
+            "over_random_high": [-0.1, 0.1],
         }
     )
-    (row,) = over_weights(table).to_dict("records")
+    (row,) = over_random_order(table).to_dict("records")
     reach = np.hypot(0.1, 0.1) / 2
     found = row["value"], row["low"], row["high"]
     assert found == pytest.approx((-0.1, -0.1 - reach, -0.1 + reach))

@@ -8,7 +8,7 @@ import pytest
 from claim_cases.landscape import ON, flat, reset
 from claim_tables import OPEN, RUN, SEEDS, decide
 
-from darksecrets.landscape.claims import flatness_gained, thirds, upper_over_lower
+from darksecrets.landscape.claims import flatness_gained, thirds
 from darksecrets.landscape.tables import MEASURES
 
 
@@ -17,12 +17,6 @@ def test_thirds_are_named_by_their_place_and_scored_by_accuracy():
     assert len(found) == 2 * len(SEEDS) * 3
     mine = found[(found["on"] == "MRPC") & (found["seed"] == 1)].set_index("third")["value"]
     assert mine.to_dict() == {"lower": -0.5, "middle": -3.0, "upper": -7.0}
-
-
-def test_differences_of_thirds_add_half_widths():
-    found = upper_over_lower(reset(-1, -7, half=0.5)["reset_layers"])
-    assert len(found) == 2 * len(SEEDS)
-    assert found[["value", "low", "high"]].to_numpy().tolist() == [[-6, -7, -5]] * len(found)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import torch
 
 from darksecrets.patterns import annotations, classifier, crossvalidation, trained
 from darksecrets.patterns.classes import DEFINITIONS, PATTERNS
-from darksecrets.patterns.quality import of_classifier
+from darksecrets.patterns.quality import held_out_predictions
 from darksecrets.patterns.seen import Seen
 from darksecrets.patterns.tables import PATTERN_PREDICTIONS
 from darksecrets.run.errors import InputError
@@ -77,7 +77,7 @@ def test_a_fold_trained_again_gives_the_predictions_that_ship():
     found = classifier.train(prepared, learned).regression(prepared.inputs.features[tested])
     known = PATTERN_PREDICTIONS.read(trained.PREDICTIONS)
     for definition in DEFINITIONS:
-        rows = of_classifier(known, definition).set_index("map")
+        rows = held_out_predictions(known, definition).set_index("map")
         rows = rows.loc[data.table["map"].iloc[tested]]
         assert (rows["fold"] == 1).all()
         degrees = rows["temperature"].iloc[0]

@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 SMALLEST = 7.0
 WITHOUT_TASKS = (
     *("figure1", "figure3", "figure4", "pattern_quality", "syntactic_heads"),
-    *("attention_probes", "coreference_heads", "claims_by_measure", "attention_trees"),
+    *("attention_probes", "coreference_heads", "attention_trees"),
     "attention_to_subjects",
 )
 """These figures are the same for any tasks."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from darksecrets.stats.two_way import balance, components
+from darksecrets.stats.two_way import components
 
 
 def drawn(
@@ -65,29 +65,6 @@ def test_ends_are_those_of_ting_et_al_1990(shape):
     expected_low = max(0.0, (difference - np.sqrt(lower)) / columns)
     expected_high = (difference + np.sqrt(upper)) / columns
     assert (effect.low, effect.high) == pytest.approx((expected_low, expected_high), rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("shape", "variances"), [((3, 4), (2.0, 1.0, 0.5)), ((5, 4), (1.0, 0.3, 1.0))]
-)
-def test_the_balance_is_that_of_mean_squares_drawn_again(shape, variances):
-    """Weerahandi's pivots from another stream; ends within .015, 3 standard errors of both."""
-    rows, columns = shape
-    row, column, residual = variances
-    rng, draws = np.random.default_rng(9), 200_000
-    of_rows = (columns * row + residual) * (rows - 1) / rng.chisquare(rows - 1, draws)
-    of_columns = (rows * column + residual) * (columns - 1) / rng.chisquare(columns - 1, draws)
-    free = (rows - 1) * (columns - 1)
-    rest = residual * free / rng.chisquare(free, draws)
-    first = np.maximum(0, of_rows - rest) / columns
-    second = np.maximum(0, of_columns - rest) / rows
-    known = first + second > 0
-    ratio = (first - second)[known] / (first + second)[known]
-    unknown = np.full(draws - known.sum(), 1.0)
-    low = np.quantile(np.concatenate([ratio, -unknown]), 0.025)
-    high = np.quantile(np.concatenate([ratio, unknown]), 0.975)
-    expected = ((row - column) / (row + column), low, high)
-    assert balance(*variances, shape) == pytest.approx(expected, abs=0.015)
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (5, 4)])
