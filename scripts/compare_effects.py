@@ -21,13 +21,12 @@ def main(job: Job) -> None:
     experiments = Experiments(framenet, words, TOKEN_PAIRS.read(job.input.token_pairs))
     paths = zip(params.models, job.input.all("sweeps"), strict=True)
     sweeps = ((tuple(model), SweepResult.load(path)) for model, path in paths)
-    each, groups = linked(heads, sweeps, experiments, Resampling(**params.resampling))
+    groups = linked(heads, sweeps, experiments, Resampling(**params.resampling))
     draws = {key: params.resampling[key] for key in ("bootstrap", "permutations", "seed")}
     found = {
         tables.TASK_AGREEMENT: agreement.task_agreement(heads, params.metrics, draws),
         tables.WORST_OVERLAP: agreement.worst_overlap(heads, params.metrics, draws),
         tables.WORST_HEADS: agreement.worst_heads(heads, params.metrics, draws, words),
-        tables.LINKED_ABLATION: each,
         tables.LINKED_GROUPS: groups,
     }
     for declared, table in found.items():

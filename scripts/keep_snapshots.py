@@ -9,8 +9,8 @@ from _job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Train, resuming where an interrupted job stopped; return details of the training."""
     from darksecrets.data.tasks import Task
-    from darksecrets.finetuning.snapshots import Wanted
     from darksecrets.finetuning.training import Settings, finetune
+    from darksecrets.landscape.snapshots import Wanted
     from darksecrets.run.files import remove
 
     snapshots = job.output.snapshots
@@ -27,7 +27,7 @@ def main(job: Job) -> dict[str, Any]:
         scores=made / "scores.csv",
         predictions=made / "predictions.csv",
         curve=made / "curve.csv",
-        snapshots=Wanted(snapshots, job.params.snapshots),
+        record=Wanted(snapshots, job.params.snapshots).record,
     )
     remove(made)  # the run has the same model
     return {"training": details}

@@ -1,19 +1,13 @@
 """Measure how much the loss of a model depends on its heads and MLPs (Michel et al. 2019)."""
 
-from typing import Any
-
 from _job import Job, script
 from _models import read_model
 from _tables import write_of_model
 
 
 @script
-def main(job: Job) -> dict[str, Any]:
-    """Write the importance of all heads and MLPs, and how well it agrees with disabling them.
-
-    Returns:
-        How far the integral over gates is from the loss that it has to add up to, at most.
-    """
+def main(job: Job) -> None:
+    """Write the importance of all heads and MLPs, and how well it agrees with disabling them."""
     from darksecrets.ablation.results import SweepResult
     from darksecrets.ablation.statistics import effects_of_heads
     from darksecrets.importance import statistics as of
@@ -32,4 +26,3 @@ def main(job: Job) -> dict[str, Any]:
     of_mlps = of.mlp_importance(found, params.seed)
     tables = {HEAD_IMPORTANCE: importance, MLP_IMPORTANCE: of_mlps, IMPORTANCE_AGREEMENT: agreement}
     write_of_model(job, tables)
-    return {"incomplete": float(found.incomplete.max())}

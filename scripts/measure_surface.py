@@ -1,4 +1,4 @@
-"""Measure losses on planes through a fine-tuned model's weights (Li et al. 2018)."""
+"""Measure losses on a plane and a line through a fine-tuned model's weights (Hao et al. 2019)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the losses on all planes, as arrays and as tables.
+    """Write the losses, as arrays and as tables.
 
     Returns:
         The precision, its error, and how far models are from their stored outputs.

@@ -1,4 +1,4 @@
-"""Reset layers and heads of a fine-tuned model to what fine-tuning began with (Hao et al. 2019)."""
+"""Reset layers of a fine-tuned model to what fine-tuning began with (Hao et al. 2019)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the outputs with layers and heads reset, and between both models.
+    """Write the outputs with layers reset.
 
     Returns:
         How many models were run, and how far rounding is from the stored outputs.

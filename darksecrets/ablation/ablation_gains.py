@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from darksecrets.ablation.panels import rows_of
 from darksecrets.ablation.results import PARTS
-from darksecrets.ablation.tables import BEST_HEAD, HEAD_ABLATION
+from darksecrets.ablation.tables import HEAD_ABLATION, SURVIVAL
 from darksecrets.data.metrics import titles
 from darksecrets.plotting import kit
 from darksecrets.run.numbers import written
@@ -40,7 +40,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     its interval). All seeds are drawn. The scale is linear within the noise and logarithmic beyond,
     so that no head lies outside of the panel.
     """
-    table, best = sources.table(HEAD_ABLATION), sources.table(BEST_HEAD, "best")
+    table, best = sources.table(HEAD_ABLATION), sources.table(SURVIVAL, "best")
     metrics = sources.main_metrics
 
     def heads(axes: kit.Axes, task: str) -> None:

@@ -81,7 +81,7 @@ def survival(
         A row per metric and kind, head or layer: ``examples``, ``baseline``, ``sets`` (how many),
         ``helped`` and ``hurt`` (score higher, lower), ``helped_p`` and ``hurt_p`` (of these,
         significant without correction), ``helped_q`` and ``hurt_q`` (with it), then the columns
-        of ``means`` and ``naive_gain``, ``unbiased_gain``, ``ci_low``, ``ci_high`` of ``gains``.
+        of ``means`` and of ``gains``.
     """
     keys = ["metric", "kind"]
     rows = [
@@ -89,8 +89,7 @@ def survival(
         for (metric, kind), sets in table.groupby(keys, sort=False)
         if kind in PARTS
     ]
-    columns = [*keys, "naive_gain", "unbiased_gain", "ci_low", "ci_high"]
-    return pd.DataFrame(rows).merge(means, on=keys).merge(gains[columns], on=keys)
+    return pd.DataFrame(rows).merge(means, on=keys).merge(gains, on=keys)
 
 
 def _counts(sets: pd.DataFrame) -> dict[str, Any]:

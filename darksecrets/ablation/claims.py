@@ -15,19 +15,6 @@ _OVER = ("over_control", "over_same_key", "over_place", "over_form", "excess", "
 """What exceeds the controls of ``equal_words``."""
 
 
-def largest_shares(sizes: pd.DataFrame) -> pd.DataFrame:
-    """Shares of the model's heads that can be disabled together.
-
-    Args:
-        sizes: The table ``largest_sets``.
-
-    Returns:
-        The table, with ``value``, ``low`` and ``high``: shares instead of numbers of heads.
-    """
-    ends = {"value": "largest", "low": "ci_low", "high": "ci_high"}
-    return sizes.assign(**{name: sizes[column] / sizes["heads"] for name, column in ends.items()})
-
-
 def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
     """Whether some head's effect, in points of each task's main metric, differs between tasks.
 

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.ablation.results import SweepResult, joined
+from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, bootstrap
 from darksecrets.ablation.tables import (
     EQUAL_WORDS,
     FRAMENET,
-    LINKED_ABLATION,
     LINKED_GROUPS,
     TOKEN_PAIRS,
 )
@@ -28,7 +27,6 @@ from darksecrets.data.metrics import PERCENT
 from darksecrets.run.errors import InputError
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.percentiles import share_below
 from darksecrets.stats.ranks import Draws
 from darksecrets.stats.resampling import interval
 
@@ -107,8 +105,8 @@ def linked(
     sweeps: Iterable[tuple[Model, SweepResult]],
     experiments: Experiments,
     resampling: Resampling,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Effects of the heads that other experiments name, one by one and on average.
+) -> pd.DataFrame:
+    """Effects of the heads that other experiments name, on average.
 
     Args:
         heads: `head_ablation.csv`.
@@ -117,12 +115,12 @@ def linked(
         resampling: Numbers of samples, seed; of ``bootstrap``, at most `RESAMPLES` are drawn.
 
     Returns:
-        `LINKED_ABLATION` and `LINKED_GROUPS`.
+        `LINKED_GROUPS`.
 
     Raises:
         InputError: A table names a head that was not disabled.
     """
-    each, together = [], []
+    together = []
     number = min(RESAMPLES, resampling.bootstrap)
     for (task, state, seed), sweep in sweeps:
         result = _heads_of(sweep)
@@ -139,10 +137,9 @@ def linked(
             drawn = PERCENT * bootstrap(result, metric, number, rng)[:, 1:]
             for group, chosen in groups:
                 about = {"task": task, "state": state, "seed": seed, "metric": metric}
-                each.append(_each(deltas, chosen, group).assign(**about, **group.name))
                 found = _together(deltas, chosen, drawn, draws)
                 together.append({**about, **group.name, **found})
-    return joined(each, LINKED_ABLATION.names), _corrected(pd.DataFrame(together))
+    return _corrected(pd.DataFrame(together))
 
 
 def _heads_of(result: SweepResult) -> SweepResult:
@@ -163,14 +160,6 @@ def _chosen(places: pd.DataFrame, group: Group) -> Flags:
             "expected tables of models of one shape. Run again."
         )
     return chosen
-
-
-def _each(deltas: pd.DataFrame, chosen: Flags, group: Group) -> pd.DataFrame:
-    """Effects of each head of a group, and their ranks among the others."""
-    mine = group.heads[[*_PLACE, "weight"]].merge(deltas[chosen], on=_PLACE)
-    others = deltas.loc[~chosen, "delta"].to_numpy()
-    below = share_below(mine["delta"].to_numpy(), others) if len(others) else np.nan
-    return mine.assign(share_below=below)
 
 
 def _together(deltas: pd.DataFrame, chosen: Flags, drawn: Floats, draws: Draws) -> dict[str, Any]:

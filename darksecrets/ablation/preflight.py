@@ -115,22 +115,3 @@ def check_states(config: Mapping[str, Any], left_out: str = "") -> None:
             "states. Change the configuration, or leave out Figures 8 and 9 and the other results "
             "of section 4.6."
         )
-
-
-def check_joint(config: Mapping[str, Any], left_out: str = "") -> None:
-    """Check that a run disables heads together, for targets that need it to.
-
-    Args:
-        config: A resolved configuration.
-        left_out: Why it has to leave out the sweep, if it does.
-
-    Raises:
-        InputError: It disables no heads, or none together.
-    """
-    check_states(config, left_out)
-    if not config["ablation"]["joint"]["tasks"]:
-        raise InputError(
-            "This run disables no heads together: found ablation.joint.tasks: [], expected names "
-            "of tasks. Change the configuration, or leave out `joint_ablation` and "
-            "`largest_sets`."
-        )

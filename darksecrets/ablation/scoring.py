@@ -7,7 +7,7 @@ import pandas as pd
 from darksecrets.ablation.best import best, survival
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import PLACES, Resampling, effects, of_kind
-from darksecrets.ablation.tables import BEST_HEAD, SURVIVAL
+from darksecrets.ablation.tables import SURVIVAL
 from darksecrets.data.tasks import Task
 
 
@@ -25,6 +25,5 @@ def scored(result: SweepResult, task: Task, resampling: Resampling) -> dict[str,
     table, means = effects(result, task, resampling)
     gains = best(result, task, resampling)
     tables = {f"{kind}_ablation": of_kind(table, kind) for kind in PLACES}
-    tables[BEST_HEAD.name] = gains
     tables[SURVIVAL.name] = survival(table, means, gains, len(result.idx))
     return tables

@@ -12,8 +12,6 @@ from darksecrets.run.errors import InputError
 if TYPE_CHECKING:
     from darksecrets.models.hooks import Intervention
 
-AUTO = "auto"
-
 
 @dataclass(frozen=True)
 class HeadSet:
@@ -89,36 +87,6 @@ def sweep_sets(shape: Shape, own: Sequence[object] = (), *, parts: bool = True) 
         named += [("layer", {layer: frozenset(heads)}) for layer in layers]
     named += [("set", shape.parse(selector)) for selector in own]
     return [HeadSet(kind, chosen, _name(shape, kind, chosen)) for kind, chosen in named]
-
-
-def check_counts(wanted: str | Sequence[int], shape: Shape) -> None:
-    """Check the key ``ablation.joint.heads`` of a configuration against the model's heads.
-
-    Raises:
-        InputError: A number is greater than the number of heads.
-    """
-    total = shape.layers * shape.heads
-    if wanted == AUTO:
-        return
-    if beyond := [str(count) for count in wanted if not 1 <= int(count) <= total]:
-        raise InputError(
-            f"ablation.joint.heads in the configuration: found {', '.join(beyond)}, but the model "
-            f"has {shape.layers} layers of {shape.heads} heads. Expected numbers from 1 to "
-            f"{total}, or {AUTO}: 1, 2, 4, 8 and so on, and {total}."
-        )
-
-
-def joint_counts(wanted: str | Sequence[int], shape: Shape) -> list[int]:
-    """How many heads are disabled together: numbers in ascending order, each once.
-
-    Args:
-        wanted: The numbers, or ``auto``: powers of 2, and all heads.
-        shape: The encoder's layers and heads.
-    """
-    total = shape.layers * shape.heads
-    if wanted == AUTO:
-        return sorted({total, *(2**power for power in range(total.bit_length()))})
-    return sorted({int(count) for count in wanted})
 
 
 def _name(shape: Shape, kind: str, heads: Heads) -> str:

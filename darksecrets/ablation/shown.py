@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from darksecrets.ablation.tables import EFFECTS, HEAD_ABLATION, JOINT, OVER_TASKS, SEED_EFFECTS
+from darksecrets.ablation.tables import EFFECTS, HEAD_ABLATION, OVER_TASKS, SEED_EFFECTS
 from darksecrets.run.shown import Phrase, Shown
 
-_SUMMARIES = (*EFFECTS, SEED_EFFECTS, *OVER_TASKS, *JOINT)
-_OTHERS = ("linked_ablation", "linked_groups")
+_SUMMARIES = (*EFFECTS, SEED_EFFECTS, *OVER_TASKS)
 
 SHOWN = (
     Shown(
@@ -20,7 +19,7 @@ SHOWN = (
         two_sided=True,
         palette="effect",
         over_seeds=SEED_EFFECTS,
-        summaries=(*(t.name for t in _SUMMARIES if t is not HEAD_ABLATION), *_OTHERS),
+        summaries=(*(t.name for t in _SUMMARIES if t is not HEAD_ABLATION), "linked_groups"),
         phrases=(
             Phrase(
                 "disabling it costs {loss:.1f} points [{least:.1f}, {most:.1f}] of {kind}",

@@ -61,25 +61,10 @@ _GAINS = (
     *interval("unbiased_gain", unit="× 100"),
 )
 
-BEST_HEAD = Table(
-    "best_head",
-    "Gain of disabling the best head or layer, on examples that did not choose it.",
-    (
-        *MODEL,
-        METRIC,
-        _KIND,
-        like(LAYER, "layer of the best on all examples, from 1"),
-        like(HEAD, "head of the best, from 1; empty for a layer", optional=True),
-        *_GAINS,
-        share("chosen", "share of the random halves that choose it"),
-    ),
-    key=names(*MODEL, METRIC, _KIND),
-)
-
-
 SURVIVAL = Table(
     "survival",
-    "How many heads and layers help or hurt, and how many of these effects are significant.",
+    "How many heads and layers help or hurt, how many of these effects are significant, and what "
+    "disabling the best one gains, on examples that did not choose it.",
     (
         *MODEL,
         METRIC,
@@ -95,7 +80,10 @@ SURVIVAL = Table(
         integer("hurt_q", "of these, significant after correction"),
         like(_DELTA, "mean `delta` over all heads, or layers", name="mean_effect"),
         *interval("mean_effect", "mean", unit="× 100"),
+        like(LAYER, "layer of the best on all examples, from 1"),
+        like(HEAD, "head of the best, from 1; empty for a layer", optional=True),
         *_GAINS,
+        share("chosen", "share of the random halves that choose it"),
     ),
     key=names(*MODEL, METRIC, _KIND),
 )
@@ -292,29 +280,6 @@ _GROUP = (
     text("relation", "relation of `token_pairs`; empty for the others", optional=True),
 )
 
-LINKED_ABLATION = Table(
-    "linked_ablation",
-    "Effects of the heads that exceed all controls along frame-semantic links "
-    "(`exceeds_controls`), or between equal or related words (q < 0.05).",
-    (
-        *MODEL,
-        *_GROUP,
-        LAYER,
-        HEAD,
-        share("weight", "its weight in that experiment", "attention"),
-        METRIC,
-        *_TESTED,
-        share(
-            "share_below",
-            "share of the heads outside the group with a smaller `delta`; ties count half; empty "
-            "if there is none outside",
-            optional=True,
-        ),
-    ),
-    key=(*names(*MODEL, *_GROUP), "layer", "head", "metric"),
-    may_be_empty=True,
-)
-
 
 def _of_group(name: str, meaning: str, control_of: str = "") -> Column:
     return number(name, meaning, "× 100", optional=True, control_of=control_of)
@@ -322,8 +287,9 @@ def _of_group(name: str, meaning: str, control_of: str = "") -> Column:
 
 LINKED_GROUPS = Table(
     "linked_groups",
-    "Whether the heads of `linked_ablation` matter: their mean effect, beside random heads of the "
-    "same layers. `heads` is 0 where no head exceeds all controls; the rest is then empty.",
+    "Whether the heads matter that exceed all controls along frame-semantic links "
+    "(`exceeds_controls`), or between equal or related words (q < 0.05): their mean effect, beside "
+    "random heads of the same layers. `heads` is 0 where there are none; the rest is then empty.",
     (
         *MODEL,
         *_GROUP,
@@ -355,88 +321,10 @@ LINKED_GROUPS = Table(
     may_be_empty=True,
 )
 
-ORDERS = RANDOM, LEAST_IMPORTANT, MOST_IMPORTANT = (
-    "random",
-    "least important first",
-    "most important first",
-)
-"""Orders in which more and more heads are disabled together."""
-
-_ORDER = text(
-    "order",
-    "order in which heads are added: drawn at random, or by their single effects on the task's "
-    "first metric on one half of the examples, the least important (highest `delta`) or the most "
-    "important (lowest `delta`) first",
-    values=ORDERS,
-)
-_TOGETHER = integer("heads", "heads disabled together", low=1)
-_OVER_RANDOM = number(
-    "over_random", "`score` − that of `random`; empty for `random`", "× 100", optional=True
-)
-
-JOINT_ABLATION = Table(
-    "joint_ablation",
-    "Effect of disabling several heads together, on held-out examples.",
-    (
-        *MODEL,
-        METRIC,
-        _ORDER,
-        _TOGETHER,
-        share("share", "share of the model's heads"),
-        like(_BASELINE, "score of the intact model: mean over both halves"),
-        like(_SCORE, "score with the heads disabled: mean over both halves and `draws`"),
-        _DELTA,
-        *interval("delta", unit="× 100"),
-        _OVER_RANDOM,
-        *interval("over_random", "over_random", unit="× 100", optional=True),
-        like(
-            _SCORE,
-            "score of a constant prediction, the most frequent label; 0 for a regression",
-            name="chance",
-            control_of="score",
-        ),
-        integer("examples", "examples of the validation split, in two halves", low=4),
-        integer("draws", "random orders; 2 orders, one from each half", low=2),
-    ),
-    key=(*names(*MODEL, METRIC, _ORDER), "heads"),
-    may_be_empty=True,
-)
-
-_LARGEST = integer(
-    "largest",
-    "largest number in `heads` of `joint_ablation` for which, as for all smaller ones, `delta` is "
-    "at least −`tolerance`; 0 if there is none",
-)
-
-LARGEST_SETS = Table(
-    "largest_sets",
-    "Size of the largest set of heads that can be disabled without losing more than a tolerance.",
-    (
-        *MODEL,
-        METRIC,
-        _ORDER,
-        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
-        like(_TOGETHER, "heads of the model"),
-        _LARGEST,
-        *interval("largest", bounds=(0, float("inf"))),
-        like(
-            _LARGEST,
-            "the same with `ci_low` of the `delta` in place of `delta`: the drop is "
-            "significantly smaller than `tolerance` (fixed-sequence test, one-sided 2.5 %)",
-            name="noninferior",
-        ),
-    ),
-    key=names(*MODEL, METRIC, _ORDER),
-    may_be_empty=True,
-)
-
-EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, BEST_HEAD, SURVIVAL)
+EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, SURVIVAL)
 """Tables that are computed from the predictions of one sweep."""
 
 OVER_TASKS = (TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
 """Tables that compare the effects of heads between tasks."""
 
-JOINT = (JOINT_ABLATION, LARGEST_SETS)
-"""Tables that are computed from the predictions with several heads disabled."""
-
-TABLES = (*EFFECTS, SEED_EFFECTS, *OVER_TASKS, LINKED_ABLATION, LINKED_GROUPS, *JOINT)
+TABLES = (*EFFECTS, SEED_EFFECTS, *OVER_TASKS, LINKED_GROUPS)

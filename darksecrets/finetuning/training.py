@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,6 @@ from transformers import (
 from darksecrets.data import metrics
 from darksecrets.data.batches import EncodedSplit, GroupedByLength, load_split
 from darksecrets.finetuning.evaluation import batch_size_for, evaluate, write_results
-from darksecrets.finetuning.snapshots import Recorder, snapshot_steps
 from darksecrets.finetuning.tables import LEARNING_CURVES
 from darksecrets.models import devices, precision
 from darksecrets.models.hooks import intervene
@@ -57,8 +56,22 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from darksecrets.data.tasks import Task
-    from darksecrets.finetuning.snapshots import Wanted
     from darksecrets.models.hooks import Intervention
+
+
+class Recorder(Protocol):
+    """A callback of the Trainer that keeps something of a training on its way."""
+
+    def usable(self, step: int) -> bool:
+        """Whether all that was kept up to a step is whole: else a training begins anew."""
+
+    def save(self) -> None:
+        """Write what was kept, once the training has ended."""
+
+
+Record = Callable[["PreTrainedModel", int, Path, Mapping[str, Any]], Recorder]
+"""Makes a recorder, given the model as training begins, the number of steps, the folder of the
+checkpoints, and everything that the training depends on."""
 
 FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
 
@@ -125,7 +138,7 @@ def finetune(
     predictions: Path,
     curve: Path,
     removal: Intervention | None = None,
-    snapshots: Wanted | None = None,
+    record: Record | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> dict[str, Any]:
     """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
@@ -149,7 +162,7 @@ def finetune(
         predictions: File for the final predictions.
         curve: File for the learning curve, see `learning_curve`.
         removal: What removes parts of the model, in training and scoring; its text identifies it.
-        snapshots: Weights to keep on the way; they make no difference to the results.
+        record: What keeps something on the way; it makes no difference to the results.
         checkpoint_seconds: Time between checkpoints.
 
     Returns:
@@ -187,15 +200,15 @@ def finetune(
         without = intervene(model, removal) if removal else contextlib.nullcontext()
         with deterministic(order_seed), without:
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
-            recorder = trainer.record(snapshots.number, identity) if snapshots else None
+            recorder = trainer.add_recorder(record, identity) if record else None
             last = _last_of(checkpoints, recorder)
             trainer.run(last, checkpoint_seconds)
         values = write_results(
             trainer.logits, validation, task, state, seed, scores=scores, predictions=predictions
         )
         LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
-        if recorder and snapshots:
-            recorder.save(snapshots.folder)
+        if recorder:
+            recorder.save()
         with atomic(output) as temporary, quiet():
             model.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
@@ -276,11 +289,10 @@ class FineTuner(Trainer):
         """Steps of the whole training."""
         return int(self.steps_per_epoch * self.details["epochs"])
 
-    def record(self, number: int, identity: Mapping[str, Any]) -> Recorder:
-        """Keep snapshots of the weights, see `darksecrets.finetuning.snapshots`."""
+    def add_recorder(self, record: Record, identity: Mapping[str, Any]) -> Recorder:
+        """Keep something of the training on its way."""
         model: Any = self.model
-        steps = snapshot_steps(self.steps, number)
-        recorder = Recorder(model, steps, self.checkpoints, identity)
+        recorder: Any = record(model, self.steps, self.checkpoints, identity)
         self.add_callback(recorder)
         return recorder
 

@@ -39,6 +39,24 @@ def removable_shares(smaller: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def largest_shares(pruned: pd.DataFrame) -> pd.DataFrame:
+    """Shares of the model's heads that can be removed together.
+
+    Args:
+        pruned: The table ``pruned_heads``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, with ``low`` and
+        ``high``. The score is accuracy, or the first metric of a task that has none.
+    """
+    rows = by_accuracy(pruned)
+    return rows.assign(
+        value=rows["largest"] / rows["heads"],
+        low=rows["ci_low"] / rows["heads"],
+        high=rows["ci_high"] / rows["heads"],
+    )
+
+
 def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
     """Shares of the layers that can be left with their most important head alone.
 

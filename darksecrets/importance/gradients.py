@@ -1,9 +1,8 @@
-"""How the loss depends on heads and MLPs: gradients, their integral, leave-one-out losses.
+"""How the loss depends on heads and MLPs: gradients, and leave-one-out losses.
 
 One backward pass gives the gradients of all MLPs, of all heads and of both ways to disable these,
-for each example of a batch by itself, because gates are of examples. The integral over gates of
-heads that open together takes a pass for each of its nodes. Logits without some heads, and the
-greedy order of heads to remove, are computed likewise.
+for each example of a batch by itself, because gates are of examples. Logits without some
+heads, and the greedy order of heads to remove, are computed likewise.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from transformers import PreTrainedModel
 
 from darksecrets.ablation.backends import Logits
 from darksecrets.ablation.disable import UNIFORM, ZERO, Disable, uniform
-from darksecrets.ablation.joint import Order, Place
 from darksecrets.ablation.sets import HeadSet, sweep_sets
 from darksecrets.ablation.sweep import choose_backend
 from darksecrets.arrays import Floats, Integers
 from darksecrets.data.batches import EncodedSplit, by_length
 from darksecrets.data.tasks import Task
-from darksecrets.importance.steps import NODES, pruning_counts
+from darksecrets.importance.orders import Order, Place
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.models import devices
 from darksecrets.models.hooks import Call, Intervention, intervene, shape_of
 from darksecrets.models.losses import loss
@@ -91,11 +90,7 @@ class Gradients:
 
     Attributes:
         output: [examples, layers, heads] ∂L/∂ξ of the gate on the head's output.
-        of_tokens: The same shape: Σ |∂L/∂ξ| over gates of single tokens.
         kept: The same shape: ∂L/∂ξ of the gate on the head's attention.
-        integrated: The same shape: integral of ``output`` over gates that open together; over
-            heads, it adds up to the loss with all heads, minus that with none.
-        incomplete: [examples] by how much it does not, because the integral is approximate.
         exact: By mode, [examples, layers, heads] loss without the head, minus that of the intact
             model.
         mlp: [examples, layers, 1] ∂L/∂ξ of the gate on the layer's MLP; None if the MLPs of the
@@ -104,10 +99,7 @@ class Gradients:
     """
 
     output: Floats
-    of_tokens: Floats
     kept: Floats
-    integrated: Floats
-    incomplete: Floats
     exact: dict[str, Floats]
     mlp: Floats | None = None
     mlp_exact: Floats | None = None
@@ -133,8 +125,6 @@ def measure(
     split: EncodedSplit,
     task: Task,
     rows: Sequence[int],
-    *,
-    nodes: int = NODES,
 ) -> Gradients:
     """Measure how the loss of examples depends on every head, and on the MLP of every layer.
 
@@ -143,7 +133,6 @@ def measure(
         split: Encoded examples.
         task: Their task, which decides the loss.
         rows: Row numbers of the examples to use.
-        nodes: Points at which the gradient is computed for the integral (Gauss-Legendre).
 
     Raises:
         InputError: The model's attention cannot be reached, or a loss is not finite.
@@ -151,24 +140,21 @@ def measure(
     model.train(False)
     model.requires_grad_(False)
     lengths = split.lengths[list(rows)]
-    output, of_tokens, kept = (_empty(model, len(rows)) for _ in range(3))
-    with_mlps, losses = can_change_mlps(model), np.empty(len(rows))
+    output, kept = (_empty(model, len(rows)) for _ in range(2))
+    with_mlps = can_change_mlps(model)
     mlp = np.empty((len(rows), shape_of(model).layers, 1)) if with_mlps else None
     for places in by_length(lengths, batch_size_of(model, lengths)):
         batch, labels = batch_of(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), batch["input_ids"].shape[1], 1.0)
         also = [_mlp_gates(model, len(places))] if with_mlps else []
-        losses[places], found = backward(model, task, batch, labels, gates, *also)
-        of_output, of_kept = found[:2]
-        output[places], of_tokens[places] = of_output.sum(axis=3), np.abs(of_output).sum(axis=3)
-        kept[places] = of_kept
+        found = backward(model, task, batch, labels, gates, *also)
+        output[places] = found[0].sum(axis=3)
+        kept[places] = found[1]
         if mlp is not None:
             mlp[places] = found[2][..., None]
-    integrated, closed = _integrate(model, split, task, list(rows), nodes)
-    incomplete = np.abs(integrated.sum(axis=(1, 2)) - (losses - closed))
     without = {mode: exact(model, split, task, rows, mode) for mode in (ZERO, UNIFORM)}
     mlp_exact = exact_of_mlps(model, split, task, rows) if with_mlps else None
-    return Gradients(output, of_tokens, kept, integrated, incomplete, without, mlp, mlp_exact)
+    return Gradients(output, kept, without, mlp, mlp_exact)
 
 
 def exact(
@@ -245,32 +231,6 @@ def _losses(outputs: Logits, split: EncodedSplit, task: Task, rows: Sequence[int
     return losses.view(len(logits), -1).numpy()
 
 
-def _integrate(
-    model: PreTrainedModel, split: EncodedSplit, task: Task, rows: list[int], nodes: int
-) -> tuple[Floats, Floats]:
-    """Integrals of the gradient from closed to open gates, and [examples] losses with closed ones.
-
-    Sundararajan et al. (2017), over gates instead of inputs.
-    """
-    points, weights = np.polynomial.legendre.leggauss(nodes)
-    integrated, closed = _empty(model, len(rows)), np.empty(len(rows))
-    lengths = split.lengths[rows]
-    batches = by_length(lengths, batch_size_of(model, lengths))
-    with progress("Integrated gradients", len(rows), "examples") as advance:
-        for places in batches:
-            batch, labels = batch_of(model, split, [rows[place] for place in places])
-            for point, weight in zip(points, weights, strict=True):
-                gates = _gates(model, len(places), 1, (1 + point) / 2)
-                _, (of_output, _) = backward(model, task, batch, labels, gates)
-                integrated[places] += weight / 2 * of_output[..., 0]
-            gates = _gates(model, len(places), 1, 0.0)
-            with torch.inference_mode(), intervene(model, gates):
-                of_batch = loss(task, model(**batch).logits, labels, "none")
-                closed[places] = of_batch.double().cpu().numpy()
-            advance(len(places))
-    return integrated, closed
-
-
 def backward(
     model: PreTrainedModel,
     task: Task,
@@ -278,8 +238,8 @@ def backward(
     labels: torch.Tensor,
     gates: Gates,
     *of_mlps: MlpGates,
-) -> tuple[Floats, list[Floats]]:
-    """[examples] losses, and their gradients by all gates: outputs, attention, MLPs.
+) -> list[Floats]:
+    """Gradients of [examples] losses by all gates: outputs, attention, MLPs.
 
     Raises:
         InputError: A loss is not finite.
@@ -295,7 +255,7 @@ def backward(
             "its weights are damaged. Train again."
         )
     slopes = torch.autograd.grad(losses.sum(), every)
-    return losses.detach().double().cpu().numpy(), [each.double().cpu().numpy() for each in slopes]
+    return [each.double().cpu().numpy() for each in slopes]
 
 
 def _gates(model: PreTrainedModel, examples: int, tokens: int, value: float) -> Gates:
@@ -426,7 +386,7 @@ def _without_each(
     left: list[Place],
 ) -> list[float]:
     """Mean losses without the heads that are gone and one of those left."""
-    sets = [HeadSet("set", Order("", None, (*gone, one)).first(len(gone) + 1), "") for one in left]
+    sets = [HeadSet("set", Order("", (*gone, one)).first(len(gone) + 1), "") for one in left]
     changes = [of_set.intervention(ZERO) for of_set in sets]
     found = _losses(logits_under(model, split, rows, changes, title="Greedy"), split, task, rows)
     return found.mean(axis=1).tolist()

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from darksecrets.importance.tables import EXAMPLES, IMPORTANCE_AGREEMENT, LOSS, MLPS, ORDER, SCORE
+from darksecrets.importance.tables import EXAMPLES, IMPORTANCE_AGREEMENT, LOSS, MLPS, SCORE
 from darksecrets.plotting import kit
 
 _LOOKS = {
     LOSS: kit.dot(kit.MARK, size=2.5),
     SCORE: kit.dot(kit.VERMILLION, "^", size=2.5, markerfacecolor="white"),
-    ORDER: kit.dot(kit.GREY, "s", size=2.5),
     EXAMPLES: kit.dot(kit.GREEN, "D", size=2),
 }
 _NAMES = {
     LOSS: "loss of the same examples",
     SCORE: "score on the validation set",
-    ORDER: "itself, examples in another order",
     EXAMPLES: "itself, on other examples",
 }
 

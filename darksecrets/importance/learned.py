@@ -19,17 +19,16 @@ import pandas as pd
 import torch
 import transformers
 
-from darksecrets.ablation.joint import Order
-from darksecrets.ablation.joint_effects import DECIMALS, score_of_most_frequent, weights_of_draws
-from darksecrets.ablation.tables import RANDOM
 from darksecrets.arrays import Floats, Singles, Values
 from darksecrets.data.metrics import METRICS, PERCENT, predict
 from darksecrets.importance import tables as t
+from darksecrets.importance.curves import DECIMALS, score_of_most_frequent, weights_of_draws
 from darksecrets.importance.gradients import logits_without
 from darksecrets.importance.learning import Start, Trained, open_probability, settled, train_on
+from darksecrets.importance.orders import Order
 from darksecrets.importance.pruning import ascending
 from darksecrets.importance.settings import LearnedGates
-from darksecrets.importance.tables import LEARNED_GATES
+from darksecrets.importance.tables import LEARNED_GATES, RANDOM
 from darksecrets.models import devices
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier
@@ -142,11 +141,11 @@ def _chosen(trained: Trained, controls: Controls, rng: np.random.Generator) -> l
     closed = settled(torch.from_numpy(trained.log_a)).numpy() == 0
     mine = [(layer + 1, head + 1) for layer, head in np.argwhere(closed).tolist()]
     rows = controls.importance[controls.importance["mode"] == t.MODE]
-    ordered = ascending(rows, t.ABSOLUTE, rng)
+    ordered = ascending(rows, t.ABSOLUTE, rng.random(trained.log_a.size))
     draws = range(controls.settings.draws)
     drawn = [[ordered[n] for n in rng.permutation(len(ordered))] for _ in draws]
     named = [(t.LEARNED, mine), (t.ABSOLUTE, ordered), *((RANDOM, places) for places in drawn)]
-    return [Order(name, None, tuple(places[: len(mine)])) for name, places in named]
+    return [Order(name, tuple(places[: len(mine)])) for name, places in named]
 
 
 def _trained_on(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from darksecrets.ablation.panels import rows_of
-from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import titles
 from darksecrets.importance import tables
 from darksecrets.plotting import kit
 
 _LOOKS = {
-    RANDOM: kit.line(kit.GREY, "s"),
+    tables.RANDOM: kit.line(kit.GREY, "s"),
     tables.ABSOLUTE: kit.line(kit.BLUE, "o"),
     tables.LEARNED: kit.line(kit.VERMILLION, "^"),
 }

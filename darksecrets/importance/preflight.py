@@ -7,7 +7,6 @@ from typing import Any
 
 from darksecrets.ablation.preflight import check_states
 from darksecrets.data.preflight import check_chosen
-from darksecrets.models.preflight import known_folder, refusal
 from darksecrets.run.errors import InputError
 
 _PARTS = {
@@ -50,19 +49,3 @@ def check_tasks(config: Mapping[str, Any], key: str, left_out: str = "") -> None
     check_states(config, left_out)
     for each in dict.fromkeys(("importance.tasks", key)):  # the others are among the former
         check_chosen(config, each, _PARTS[each])
-
-
-def check_removable(config: Mapping[str, Any]) -> None:
-    """Check that heads can be taken out of the model, for runs that save smaller ones.
-
-    Of a model on the Hub only ``config.json`` is downloaded, unless it is in the cache.
-
-    Args:
-        config: A resolved configuration.
-
-    Raises:
-        InputError: Heads cannot be taken out, or the Hub does not have the model.
-    """
-    folder = known_folder(config["model"])
-    if folder and (reason := refusal(folder, "darksecrets.models.removal.require_removable")):
-        raise InputError(f"{reason} Leave out the target `pruned_models`; everything else runs.")

@@ -15,20 +15,20 @@ import numpy as np
 import pandas as pd
 from transformers import PreTrainedModel
 
-from darksecrets.ablation.joint import Order, Place, Plan
-from darksecrets.ablation.joint_effects import DECIMALS, joint_effects, largest_sets
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain
 from darksecrets.ablation.statistics import bootstrap
 from darksecrets.ablation.sweep import Settings
-from darksecrets.ablation.tables import RANDOM
 from darksecrets.arrays import Floats
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.metrics import PERCENT, predict, score
 from darksecrets.data.tasks import Task
 from darksecrets.importance import tables as t
+from darksecrets.importance.curves import DECIMALS, largest_sets, score_orders
 from darksecrets.importance.gradients import logits_without
+from darksecrets.importance.orders import Order, Place, Plan
 from darksecrets.importance.steps import pruning_counts
+from darksecrets.importance.tables import RANDOM
 from darksecrets.models.selectors import Heads, Shape
 from darksecrets.stats.resampling import interval
 
@@ -51,7 +51,13 @@ def orders(
     """
     importance = importance[importance["mode"] == t.MODE]
     rng = np.random.default_rng(seed)
-    found = {(name, 1): ascending(importance, name, rng) for name in t.DEFINITIONS}
+    # Rows of definitions that are no longer measured: random orders stay what they were.
+    ties = rng.random((6, len(greedy)))
+    found = {
+        (t.ABSOLUTE, 1): ascending(importance, t.ABSOLUTE, ties[0]),
+        (t.SIGNED, 1): ascending(importance, t.SIGNED, ties[3]),
+        (t.EXACT, 1): ascending(importance, t.EXACT, ties[5]),
+    }
     found |= {(t.GREEDY, 1): list(greedy), (t.REVERSED, 1): found[t.ABSOLUTE, 1][::-1]}
     places = sorted(greedy)
     for draw in range(1, draws + 1):
@@ -64,35 +70,34 @@ def orders(
     return pd.DataFrame(rows, columns=list(t.PRUNING_ORDERS.names))
 
 
-def ascending(importance: pd.DataFrame, name: str, rng: np.random.Generator) -> list[Place]:
+def ascending(importance: pd.DataFrame, name: str, ties: Floats) -> list[Place]:
     """The heads by a definition, the least important first; ties in random order.
 
     Args:
         importance: Rows of ``head_importance`` of one model and mode.
         name: The definition.
-        rng: Source of randomness.
+        ties: [heads] random numbers that order heads of the same importance.
     """
     rows = importance[importance["definition"] == name]
     values: Floats = rows["importance"].to_numpy(dtype=np.float64)
-    return _places(rows.iloc[np.lexsort([rng.random(len(values)), values])])
+    return _places(rows.iloc[np.lexsort([ties, values])])
 
 
 def _places(rows: pd.DataFrame) -> list[Place]:
     return list(zip(rows["layer"].tolist(), rows["head"].tolist(), strict=True))
 
 
-def plan(table: pd.DataFrame, examples: int = 0) -> Plan:
-    """What a sweep over removed heads disables, and how its orders are scored.
+def plan(table: pd.DataFrame) -> Plan:
+    """What a sweep over removed heads disables.
 
     Args:
         table: The table ``pruning_orders``.
-        examples: Number of validation examples; all score every order.
     """
     groups = table.sort_values("rank").groupby(["order", "draw"], sort=False)
-    found = [Order(str(name), None, tuple(_places(rows))) for (name, _), rows in groups]
+    found = [Order(str(name), tuple(_places(rows))) for (name, _), rows in groups]
     shape = Shape(int(table["layer"].max()), int(table["head"].max()))
     total = shape.layers * shape.heads
-    return Plan(shape, pruning_counts(total), found, np.zeros(examples, dtype=np.int64))
+    return Plan(shape, pruning_counts(total), found)
 
 
 def choices(
@@ -212,7 +217,7 @@ def scores(
     orders: pd.DataFrame,
     choices: pd.DataFrame,
     task: Task,
-    **options: Any,  # noqa: ANN401 - see `joint_effects`
+    **options: Any,  # noqa: ANN401 - see `score_orders`
 ) -> list[pd.DataFrame]:
     """The tables `OF_PRUNING` of a model, without its columns.
 
@@ -223,7 +228,7 @@ def scores(
         task: The task.
         options: ``tolerance``, ``resamples`` and ``seed``, see `layer_needs`.
     """
-    curves, pruned = joint_effects(result, plan(orders, len(result.idx)), task, **options)
+    curves, pruned = score_orders(result, plan(orders), task, **options)
     remaining = remaining_heads(orders, pruned, task.metrics[0])
     needs = layer_needs(result, of_layers(orders), task, **options)
     return [curves, pruned, remaining, smaller_models(curves, choices), needs]

@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from darksecrets.ablation.panels import REFERENCES, compare, rows_of
-from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import titles
 from darksecrets.importance import tables
 from darksecrets.plotting import kit
 
 _BANDS = {
-    RANDOM: kit.line(kit.GREY, "s", width=0.8),
+    tables.RANDOM: kit.line(kit.GREY, "s", width=0.8),
     tables.GREEDY: kit.line(kit.VERMILLION, "^", width=0.8),
 }
 _LOOKS = {
     tables.ABSOLUTE: kit.line(kit.BLUE, "o", width=0.8),
     tables.SIGNED: kit.line(kit.SKY, "v", width=0.8),
-    tables.INTEGRATED: kit.line(kit.PINK, "D", width=0.8),
     tables.EXACT: kit.line(kit.GREEN, "P", width=0.8),
     tables.REVERSED: kit.line(kit.INK, "x", "-.", width=0.8),
 }
-"""Orders that are drawn; those of released code are in the table."""
+"""Orders that are drawn without bands, which would hide each other."""
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
@@ -42,7 +40,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.set_xlim(0, 100)
 
     legend: dict[str, Any] = {
-        "at random" if n == RANDOM else n: look for n, look in (_BANDS | _LOOKS).items()
+        "at random" if n == tables.RANDOM else n: look for n, look in (_BANDS | _LOOKS).items()
     }
     panels = [[kit.Panel(scores, x="Heads removed (%)", y="Score", height=1.4)]]
     headline = "Score with heads removed, in several orders"

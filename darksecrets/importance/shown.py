@@ -8,9 +8,8 @@ from darksecrets.importance import tables
 from darksecrets.run.shown import Shown
 
 _GROUP = "Importance and removal (4.6)"
-_MAGNITUDES = (tables.ABSOLUTE, tables.PER_TOKEN, tables.ACCUMULATED)
 _SUMMARIES = ("importance_agreement", "important_heads")
-_SIGNED = (tables.EXACT, tables.SIGNED, tables.INTEGRATED)
+_SIGNED = (tables.EXACT, tables.SIGNED)
 
 
 def _of_definitions(names: tuple[str, ...], **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
@@ -22,7 +21,7 @@ def _of_definitions(names: tuple[str, ...], **more: Any) -> Shown:  # noqa: ANN4
 
 SHOWN = (
     _of_definitions(_SIGNED, palette="effect", on_card=(tables.EXACT,)),
-    _of_definitions(_MAGNITUDES, on_card=False),
+    _of_definitions((tables.ABSOLUTE,), on_card=False),
     Shown(
         tables.REMAINING_HEADS,
         "survives",

@@ -1,7 +1,6 @@
 """The tables of importance of one model, by several definitions, from what was measured.
 
-All definitions are greater, the more the task needs the head or MLP. Where released code differs
-from what the papers say, both are here; `docs/protocol.md` has the differences.
+All definitions are greater, the more the task needs the head or MLP.
 """
 
 from __future__ import annotations
@@ -21,36 +20,22 @@ from darksecrets.importance.gradients import Gradients
 from darksecrets.stats.ranks import Draws, agreement, rank_correlations
 from darksecrets.stats.resampling import bootstrap_weights, interval, widened
 
-ORDERS = 20
-"""Random orders of the examples, for the definition that depends on their order; random halves."""
-BATCH = 32
-"""Batch size of the authors of that definition, in examples."""
+HALVES = 20
+"""Random divisions of the examples into halves."""
 
 Definition = Callable[[Integers], Floats]
 """A function from weights, [draws, examples], to importances, [draws, layers, heads]."""
 
 
-def definitions(found: Gradients, seed: int) -> dict[tuple[str, str], Definition]:
+def definitions(found: Gradients) -> dict[tuple[str, str], Definition]:
     """All definitions, by mode and name.
 
     Args:
         found: What was measured.
-        seed: Seed of the orders in which `ACCUMULATED` takes the examples.
     """
-    rng = np.random.default_rng([seed, 1])
-
-    def per_token(weights: Integers) -> Floats:
-        return per_layer(_means(found.of_tokens, weights))
-
-    def accumulated(weights: Integers) -> Floats:
-        return np.concatenate([_accumulated(found.output, row, rng) for row in weights])
-
     made: dict[tuple[str, str], Definition] = {
         (ZERO, tables.ABSOLUTE): lambda weights: _means(np.abs(found.output), weights),
-        (ZERO, tables.PER_TOKEN): per_token,
-        (ZERO, tables.ACCUMULATED): accumulated,
         (ZERO, tables.SIGNED): lambda weights: -_means(found.output, weights),
-        (ZERO, tables.INTEGRATED): lambda weights: -_means(found.integrated, weights),
         (UNIFORM, tables.ABSOLUTE): lambda weights: _means(np.abs(found.kept), weights),
         (UNIFORM, tables.SIGNED): lambda weights: -_means(found.kept, weights),
     }
@@ -75,58 +60,23 @@ def definitions_of_mlps(found: Gradients) -> dict[str, Definition]:
     return {name: partial(_means, of_examples) for name, of_examples in values.items()}
 
 
-def estimates(found: Gradients, definition: Definition, name: str) -> Floats:
-    """[layers, heads] a definition on all examples; `ACCUMULATED` is a mean over orders."""
-    every = np.ones(
-        (ORDERS if name == tables.ACCUMULATED else 1, examples_of(found, name)), np.int64
-    )
-    return np.asarray(definition(every).mean(axis=0))
+def estimates(found: Gradients, definition: Definition) -> Floats:
+    """[layers, heads] a definition on all examples."""
+    every = np.ones((1, len(found.output)), np.int64)
+    return np.asarray(definition(every)[0])
 
 
-def drawn(found: Gradients, definition: Definition, name: str, resamples: int, seed: int) -> Floats:
+def drawn(found: Gradients, definition: Definition, resamples: int, seed: int) -> Floats:
     """[resamples, layers, heads] a definition on examples drawn with replacement."""
     rng = np.random.default_rng(seed)
-    return np.concatenate(
-        [
-            definition(weights)
-            for weights in bootstrap_weights(resamples, examples_of(found, name), rng)
-        ]
-    )
-
-
-def examples_of(found: Gradients, name: str) -> int:
-    """Of how many examples a definition is."""
-    return len(found.integrated if name == tables.INTEGRATED else found.output)
-
-
-def orders(found: Gradients, seed: int) -> Floats:
-    """[orders, layers, heads] `ACCUMULATED` on the same examples in random orders."""
-    rng, every = np.random.default_rng([seed, 2]), np.ones(len(found.output), np.int64)
-    return np.concatenate([_accumulated(found.output, every, rng) for _ in range(ORDERS)])
-
-
-def per_layer(values: Floats) -> Floats:
-    """Divide by the Euclidean norm over the heads of a layer, as released code does."""
-    norms = np.sqrt((values**2).sum(axis=-1, keepdims=True))
-    return values / np.where(norms > 0, norms, 1)
+    weights_of_resamples = bootstrap_weights(resamples, len(found.output), rng)
+    return np.concatenate([definition(weights) for weights in weights_of_resamples])
 
 
 def _means(values: Floats, weights: Integers) -> Floats:
     """[draws, layers, heads] weighted means over examples."""
     totals = weights.sum(axis=1)[:, None, None]
     return np.tensordot(weights.astype(np.float64), values, axes=1) / totals
-
-
-def _accumulated(gradients: Floats, weights: Integers, rng: np.random.Generator) -> Floats:
-    """[1, layers, heads] absolute gradients that are never set to zero between batches.
-
-    Each batch adds the absolute value of the sum of the mean gradients of all batches so far.
-    """
-    rows = rng.permutation(np.repeat(np.arange(len(weights)), weights))
-    starts = np.arange(0, len(rows), BATCH)
-    sums = np.add.reduceat(gradients[rows], starts, axis=0)
-    sizes = np.diff(np.append(starts, len(rows)))[:, None, None]
-    return per_layer(np.abs((sums / sizes).cumsum(axis=0)).sum(axis=0))[None]
 
 
 RESAMPLES = 1000
@@ -136,8 +86,8 @@ RESAMPLES = 1000
 def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
     """`HEAD_IMPORTANCE` without the columns of the model: intervals are over examples."""
     tables = []
-    for (mode, name), definition in definitions(found, seed).items():
-        values = estimates(found, definition, name)
+    for (mode, name), definition in definitions(found).items():
+        values = estimates(found, definition)
         low, high = _ends(found, definition, name, seed)
         layers, heads = (places + 1 for places in np.indices(values.shape))
         columns = {"layer": layers, "head": heads, "importance": values}
@@ -145,27 +95,27 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
         table = pd.DataFrame(
             {column: np.ravel(flat) for column, flat in {**columns, **ends}.items()}
         )
-        tables.append(table.assign(mode=mode, definition=name, examples=examples_of(found, name)))
+        tables.append(table.assign(mode=mode, definition=name, examples=len(found.output)))
     return _ordered(pd.concat(tables, ignore_index=True), t.HEAD_IMPORTANCE.names)
 
 
 def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Floats:
     """[2, layers, heads or 1] ends of intervals over examples; of absolute values, at least 0."""
-    percentiles = interval(drawn(found, definition, name, RESAMPLES, seed))
-    values = estimates(found, definition, name)
-    ends = widened(percentiles, values, np.array(examples_of(found, name)))
-    return ends if name in (t.SIGNED, t.INTEGRATED, t.EXACT) else np.maximum(ends, 0)
+    percentiles = interval(drawn(found, definition, RESAMPLES, seed))
+    values = estimates(found, definition)
+    ends = widened(percentiles, values, np.array(len(found.output)))
+    return ends if name in (t.SIGNED, t.EXACT) else np.maximum(ends, 0)
 
 
 def mlp_importance(found: Gradients, seed: int) -> pd.DataFrame:
     """`MLP_IMPORTANCE` without the columns of the model; no rows if there is nothing of MLPs."""
     tables = [pd.DataFrame(columns=[*t.MLP_IMPORTANCE.names[3:]])]
     for name, definition in definitions_of_mlps(found).items():
-        values = estimates(found, definition, name)[:, 0]
+        values = estimates(found, definition)[:, 0]
         low, high = _ends(found, definition, name, seed)[..., 0]
         columns = {"layer": np.arange(1, len(values) + 1), "importance": values}
         table = pd.DataFrame(columns | {"ci_low": low, "ci_high": high})
-        tables.append(table.assign(definition=name, examples=examples_of(found, name)))
+        tables.append(table.assign(definition=name, examples=len(found.output)))
     return _ordered(pd.concat(tables[1:] or tables, ignore_index=True), t.MLP_IMPORTANCE.names)
 
 
@@ -203,9 +153,6 @@ def importance_agreement(
             rows.append(
                 {**about, "reference": t.SCORE, **agreement(values, scores, of_heads).columns}
             )
-    again = orders(found, draws["seed"]).reshape(-1, len(layers))
-    about = {"part": t.HEADS, "mode": ZERO, "definition": t.ACCUMULATED, "parts": len(layers)}
-    rows.append({**about, "reference": t.ORDER, **agreement(again, None, of_heads).columns})
     rows += _agreement_of_halves(found, draws["seed"])
     rows += _agreement_of_mlps(found, draws)
     return _ordered(pd.DataFrame(rows), t.IMPORTANCE_AGREEMENT.names)
@@ -214,11 +161,11 @@ def importance_agreement(
 def _agreement_of_halves(found: Gradients, seed: int) -> list[dict[str, Any]]:
     """Rows of definitions on one half of the examples beside the same on the other half."""
     rng, rows = np.random.default_rng([seed, 3]), []
-    for (mode, name), definition in definitions(found, seed).items():
-        count = examples_of(found, name)
-        chosen = np.stack([rng.permutation(count) for _ in range(ORDERS)]) < count // 2
+    count = len(found.output)
+    for (mode, name), definition in definitions(found).items():
+        chosen = np.stack([rng.permutation(count) for _ in range(HALVES)]) < count // 2
         halves = [definition(half.astype(np.int64)) for half in (chosen, ~chosen)]
-        one, other = (values.reshape(ORDERS, -1) for values in halves)
+        one, other = (values.reshape(HALVES, -1) for values in halves)
         about = {"part": t.HEADS, "mode": mode, "definition": name, "parts": one.shape[1]}
         rho = float(rank_correlations(one, other).mean()) if count > 1 else np.nan
         rows.append({**about, "reference": t.EXAMPLES, "spearman": rho})
@@ -228,8 +175,8 @@ def _agreement_of_halves(found: Gradients, seed: int) -> list[dict[str, Any]]:
 def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[str, Any]]:
     """Rows of the gradients of MLPs beside their leave-one-out losses."""
     made, seed = definitions_of_mlps(found), draws["seed"]
-    values = {name: estimates(found, each, name).T for name, each in made.items()}
-    resampled = {name: drawn(found, each, name, RESAMPLES, seed) for name, each in made.items()}
+    values = {name: estimates(found, each).T for name, each in made.items()}
+    resampled = {name: drawn(found, each, RESAMPLES, seed) for name, each in made.items()}
     rows: list[dict[str, Any]] = []
     for name in (name for name in made if name != t.EXACT):
         count = values[name].shape[1]

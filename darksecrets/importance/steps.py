@@ -6,10 +6,6 @@ STEPS = 10
 """Of these equal steps all but the last remove heads together; then one is removed at a time."""
 
 
-NODES = 16
-"""Points at which gradients are computed for the integral over gates, each in a pass."""
-
-
 def pruning_counts(total: int) -> list[int]:
     """Numbers of removed heads at which a model is scored, ascending."""
     steps = [round(total * step / STEPS) for step in range(1, STEPS)]

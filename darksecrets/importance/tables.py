@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from darksecrets.ablation.tables import JOINT_ABLATION, LARGEST_SETS, RANDOM
 from darksecrets.data.tables import METRIC
 from darksecrets.run import columns
 from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
-from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
+from darksecrets.run.tables import Table, flag, integer, interval, like, number, share, text
 
-DEFINITIONS = ABSOLUTE, PER_TOKEN, ACCUMULATED, SIGNED, INTEGRATED, EXACT = (
-    *("absolute gradient", "per token", "accumulated", "signed gradient"),
-    *("integrated gradient", "leave-one-out loss"),
+DEFINITIONS = ABSOLUTE, SIGNED, EXACT = (
+    "absolute gradient",
+    "signed gradient",
+    "leave-one-out loss",
 )
 PARTS = HEADS, MLPS = ("head", "MLP")
-REFERENCES = LOSS, SCORE, ORDER, EXAMPLES = (
-    *("leave-one-out loss", "validation score", "another order", "other examples"),
+REFERENCES = LOSS, SCORE, EXAMPLES = (
+    "leave-one-out loss",
+    "validation score",
+    "other examples",
 )
 
 MODES = ("uniform", "zero")
 MODE = MODES[1]
 """How removed heads are disabled: they add nothing."""
-GREEDY, REVERSED = "greedy", "reversed"
+RANDOM, GREEDY, REVERSED = "random", "greedy", "reversed"
 CHOOSING = (*DEFINITIONS, GREEDY)
 """Orders whose heads are worth removing, the least important first."""
 LEARNED = "learned"
@@ -33,28 +33,29 @@ WEIGHTS = FINE_TUNED, TRAINED_ON = ("fine-tuned", "trained on")
 _MODE = text("mode", "what a closed gate does to the head: see `ablation.mode`", values=MODES)
 _DEFINITION = text(
     "definition",
-    f"`{ABSOLUTE}`: E|∂L/∂ξ| (Michel et al., text); `{PER_TOKEN}`: absolute values of single "
-    f"tokens (their code); `{ACCUMULATED}`: gradients never set to zero between batches (code of "
-    f"Prasanna et al.), mean over orders of the examples; `{SIGNED}`: −E ∂L/∂ξ; `{INTEGRATED}`: "
-    f"−E ∫ ∂L/∂ξ while all gates open together; `{EXACT}`: the loss without the head minus that "
-    "with it",
+    f"`{ABSOLUTE}`: E|∂L/∂ξ| (Michel et al.); `{SIGNED}`: −E ∂L/∂ξ; `{EXACT}`: the loss without "
+    "the head minus that with it",
     values=DEFINITIONS,
 )
 
-_JOINT = {column.name: column for column in JOINT_ABLATION.columns}
-_SCORES = ("baseline", "score", "delta", "ci_low", "ci_high")
-
-
-def _with(table: Table, *columns: Column) -> tuple[Column, ...]:
-    """The columns of a table, with others of the same names."""
-    others = {column.name: column for column in columns}
-    return tuple(others.get(each.name, each) for each in table.columns)
-
+_BASELINE = number("baseline", "score of the intact model", "× 100", high=100)
+_SCORE = number("score", "score without the heads: mean over `draws`", "× 100", high=100)
+_DELTA = (number("delta", "`score` − `baseline`", "× 100"), *interval("delta", unit="× 100"))
+_OVER_RANDOM = (
+    number("over_random", "`score` − that of `random`; empty for `random`", "× 100", optional=True),
+    *interval("over_random", "over_random", unit="× 100", optional=True),
+)
+_CHANCE = like(
+    _SCORE,
+    "score of a constant prediction, the most frequent label; 0 for a regression",
+    name="chance",
+    control_of="score",
+)
+_TOLERANCE = number("tolerance", "greatest drop that is tolerated", "× 100", low=0)
 
 HEAD_IMPORTANCE = Table(
     "head_importance",
-    "How much the loss of fine-tuned models depends on each head, on training examples. "
-    f"`{PER_TOKEN}` and `{ACCUMULATED}` are divided by their Euclidean norm over the layer.",
+    "How much the loss of fine-tuned models depends on each head, on training examples.",
     (
         *MODEL,
         _MODE,
@@ -106,9 +107,8 @@ IMPORTANCE_AGREEMENT = Table(
             "reference",
             f"`{LOSS}`: what disabling the head adds to the loss of the same examples; `{SCORE}`: "
             "what it takes from the task's first metric on the validation set (only in the "
-            f"sweep's mode); `{ORDER}`: the same definition with the examples in another order; "
-            f"`{EXAMPLES}`: the same on the other half of the examples, mean over 20 divisions: on "
-            "all of them, a ranking is at least as stable",
+            f"sweep's mode); `{EXAMPLES}`: the same on the other half of the examples, mean over "
+            "20 divisions: on all of them, a ranking is at least as stable",
             values=REFERENCES,
         ),
         integer("parts", "heads of the model, or MLPs", low=1),
@@ -150,7 +150,7 @@ PRUNING_ORDERS = Table(
 )
 
 _CHOSEN = (
-    number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+    _TOLERANCE,
     integer(
         "removed",
         "largest number of heads for which, as for all smaller ones, the score of the training "
@@ -166,25 +166,54 @@ PRUNING_CHOICES = Table(
     key=("order", "metric"),
 )
 
-PRUNING_CURVES = replace(
-    JOINT_ABLATION,
-    name="pruning_curves",
-    meaning="Score against the number of removed heads. Training examples determine the orders, "
-    "all validation examples score them.",
-    columns=_with(
-        JOINT_ABLATION,
+_REMOVED = integer("heads", "heads removed together", low=1)
+
+PRUNING_CURVES = Table(
+    "pruning_curves",
+    "Score against the number of removed heads. Training examples determine the orders, all "
+    "validation examples score them.",
+    (
+        *MODEL,
+        METRIC,
         _ORDER,
-        number("baseline", "score of the intact model", "× 100", high=100),
-        number("score", "score without the heads: mean over `draws`", "× 100", high=100),
+        _REMOVED,
+        share("share", "share of the model's heads"),
+        _BASELINE,
+        _SCORE,
+        *_DELTA,
+        *_OVER_RANDOM,
+        _CHANCE,
         integer("examples", "examples of the validation split", low=1),
         integer("draws", "orders of this name", low=1),
     ),
+    key=(*names(*MODEL, METRIC, _ORDER), "heads"),
 )
-PRUNED_HEADS = replace(
-    LARGEST_SETS,
-    name="pruned_heads",
-    meaning="How many heads can be removed in each order without losing more than the tolerance.",
-    columns=_with(LARGEST_SETS, _ORDER),
+
+_LARGEST = integer(
+    "largest",
+    "largest number in `heads` of `pruning_curves` for which, as for all smaller ones, `delta` is "
+    "at least −`tolerance`; 0 if there is none",
+)
+
+PRUNED_HEADS = Table(
+    "pruned_heads",
+    "How many heads can be removed in each order without losing more than the tolerance.",
+    (
+        *MODEL,
+        METRIC,
+        _ORDER,
+        _TOLERANCE,
+        like(_REMOVED, "heads of the model"),
+        _LARGEST,
+        *interval("largest", bounds=(0, float("inf"))),
+        like(
+            _LARGEST,
+            "the same with `ci_low` of the `delta` in place of `delta`: the drop is "
+            "significantly smaller than `tolerance` (fixed-sequence test, one-sided 2.5 %)",
+            name="noninferior",
+        ),
+    ),
+    key=names(*MODEL, METRIC, _ORDER),
 )
 SMALLER_MODELS = Table(
     "smaller_models",
@@ -197,9 +226,9 @@ SMALLER_MODELS = Table(
         like(_ORDER, values=CHOOSING),
         *_CHOSEN,
         share("share", "share of the model's heads that are removed"),
-        _JOINT["baseline"],
-        like(_JOINT["score"], "score without the heads"),
-        *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
+        _BASELINE,
+        like(_SCORE, "score without the heads"),
+        *_DELTA,
     ),
     key=(*names(*MODEL, METRIC), "order"),
 )
@@ -212,8 +241,10 @@ LAYER_NEEDS = Table(
         METRIC,
         LAYER,
         integer("kept", "heads that the layer keeps", low=1),
-        *(column for column in JOINT_ABLATION.columns if column.name in _SCORES),
-        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+        _BASELINE,
+        like(_SCORE, "score with these heads alone in the layer"),
+        *_DELTA,
+        _TOLERANCE,
         flag("tolerated", "whether the drop is not greater"),
         flag("noninferior", "whether this is significant: `ci_low` ≥ −`tolerance`"),
     ),
@@ -291,12 +322,12 @@ LEARNED_GATES = Table(
         integer("kept", "heads that are kept"),
         share("share", "`kept` / `heads`"),
         like(
-            _JOINT["baseline"],
+            _BASELINE,
             "score with all heads, trained on for as long where `weights` says so",
         ),
-        like(_JOINT["score"], "score with the heads: mean over `draws`"),
-        *(_JOINT[name] for name in ("delta", "ci_low", "ci_high")),
-        *(_JOINT[name] for name in ("over_random", "over_random_low", "over_random_high")),
+        like(_SCORE, "score with the heads: mean over `draws`"),
+        *_DELTA,
+        *_OVER_RANDOM,
         like(
             P_VALUE,
             "one-sided: share of the random sets, and this one, that score at least as well; "
@@ -304,7 +335,7 @@ LEARNED_GATES = Table(
             name="p_random",
             optional=True,
         ),
-        _JOINT["chance"],
+        _CHANCE,
         integer("examples", "examples of the validation split", low=1),
         integer("draws", "sets of heads of this kind", low=1),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from darksecrets.landscape import shown, surface_tables, tables, trajectory_tables
+from darksecrets.landscape import surface_tables, tables
 from darksecrets.landscape.settings import Settings
 from darksecrets.run.analyses import Analysis
 
@@ -13,13 +13,11 @@ ANALYSIS = Analysis(
     tables={
         "Section 4.3, further: what fine-tuning does": (
             *tables.TABLES,
-            *trajectory_tables.TABLES,
             *surface_tables.TABLES,
             *tables.TABLES_OF_FLATNESS,
         )
     },
     settings=Settings,
-    shown=shown.SHOWN,
     requires=("layers",),
     check="landscape.preflight.check",
 )

@@ -8,7 +8,7 @@ import pandas as pd
 from darksecrets.arrays import Floats
 from darksecrets.data.metrics import by_accuracy
 from darksecrets.landscape.flatness_means import learned
-from darksecrets.landscape.tables import FILTER, RESET, STATES, THIRD, TRAIN
+from darksecrets.landscape.tables import STATES, THIRD, TRAIN
 from darksecrets.stats.independent import ESTIMATE
 
 _NAMES = ("lower", "middle", "upper")
@@ -25,7 +25,7 @@ def thirds(reset: pd.DataFrame) -> pd.DataFrame:
         Columns ``on`` (the task), ``state``, ``seed``, ``third``; ``value``, with ``low`` and
         ``high``. Encoders with fewer than three layers have no rows.
     """
-    chosen = reset[(reset["direction"] == RESET) & (reset["kind"] == THIRD)]
+    chosen = reset[reset["kind"] == THIRD]
     ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
     rows = by_accuracy(chosen).rename(columns=ends)
     place = rows.groupby(_MODEL)["first_layer"].rank().astype(int) - 1
@@ -36,11 +36,9 @@ def thirds(reset: pd.DataFrame) -> pd.DataFrame:
 def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
     """How much flatter the loss is after fine-tuning pre-trained weights than random ones.
 
-    Only filter-normalised numbers are compared: others depend on the scale of the weights, which
-    can be changed without changing what a model computes (Dinh et al. 2017). Of two models of one
-    seed, it is the relative difference (r − p) / (|r| + |p|), between −1 and 1, so that measures
-    and tasks have one unit. Both models must have learned their training examples: around one that
-    has not, the loss may be flat, but it is no optimum.
+    Of two models of one seed, it is the relative difference (r − p) / (|r| + |p|), between −1 and
+    1, so that measures and tasks have one unit. Both models must have learned their training
+    examples: around one that has not, the loss may be flat, but it is no optimum.
 
     Args:
         flatness: The table ``flatness``.
@@ -52,11 +50,7 @@ def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
         own. Tasks on which a state has not learned, by the mean over seeds, have no rows.
     """
     flags = learned(flatness[flatness["split"] == TRAIN]).groupby("task").all()
-    chosen = flatness[
-        (flatness["scale"] == FILTER)
-        & (flatness["split"] == TRAIN)
-        & flatness["task"].isin(flags.index[flags])
-    ]
+    chosen = flatness[(flatness["split"] == TRAIN) & flatness["task"].isin(flags.index[flags])]
     chosen = chosen.assign(
         low=chosen["ci_low"].fillna(chosen["value"]), high=chosen["ci_high"].fillna(chosen["value"])
     )

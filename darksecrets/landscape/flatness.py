@@ -21,7 +21,7 @@ _TITLES = {
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw a panel for each filter-normalised measure: both states on every task.
+    """Draw a panel for each measure: both states on every task.
 
     Small marks are single seeds; large ones their means, with intervals, hollow for models that
     have not learned. Scales are logarithmic where all is positive and means differ by more than a
@@ -64,6 +64,6 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
 
 def _chosen(table: pd.DataFrame) -> pd.DataFrame:
-    """Filter-normalised rows of the training examples, or of the only split there is."""
+    """Rows of the training examples, or of the only split there is."""
     split = tables.TRAIN if (table["split"] == tables.TRAIN).any() else table["split"].iloc[0]
-    return table[(table["scale"] == tables.FILTER) & (table["split"] == split)].copy()
+    return table[table["split"] == split].copy()

@@ -12,7 +12,7 @@ from darksecrets.stats.seeds import mean_over_seeds
 
 LEARNED = 0.9
 """Models have learned if their loss is less than this share of that of constant output."""
-_WHAT = ["task", "split", "scale", "measure"]
+_WHAT = ["task", "split", "measure"]
 
 
 def means(flatness: pd.DataFrame) -> pd.DataFrame:

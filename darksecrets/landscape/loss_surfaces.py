@@ -1,4 +1,4 @@
-"""Losses around a fine-tuned model: two planes and a line (Li et al. 2018; Hao et al. 2019)."""
+"""Losses around a fine-tuned model: a plane and a line (Hao et al. 2019)."""
 
 from __future__ import annotations
 
@@ -38,15 +38,12 @@ _LINES = {VALIDATION: {"color": kit.INK}, TRAIN: kit.line(kit.INK, dash=":")}
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw, for the first seed of every task, both planes and the line."""
+    """Draw, for the first seed of every task, the plane and the line."""
     surfaces = _of_first_seeds(sources.table(of.LOSS_SURFACES, "surfaces"))
     points = kit.pick(_of_first_seeds(sources.table(of.SURFACE_POINTS, "points")), split=TRAIN)
 
     def plane(axes: kit.Axes, task: str, which: str) -> None:
         _contours(axes, kit.pick(surfaces, task=task, plane=which, split=TRAIN))
-        if which == of.RANDOM:
-            _dot(axes, of.FINETUNED, 0.0, 0.0)
-            return
         rows = points[points["task"] == task]
         path = rows[rows["point"] == of.PATH].sort_values("step")
         if len(path):
@@ -68,7 +65,6 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     panels = [
         [kit.Panel(plane, of=(of.MODELS,), x="To pre-trained", y="To random init.", height=1.5)],
-        [kit.Panel(plane, of=(of.RANDOM,), x="Random direction", y="Another", height=1.5)],
         [kit.Panel(line, of.LINE, x="To fine-tuned", y="Loss", height=1.1)],
     ]
     legend: dict[str, Any] = {_IN_FULL[name]: look for name, look in _LOOKS.items()}

@@ -5,8 +5,8 @@ The sharpness of Keskar et al. (2017, metric 2.1, in the full space) is
     (max of f(x + y) over the region − f(x)) / (1 + f(x)) × 100,
 
 with the box |y| ≤ ε (|x| + 1) as the region. It depends on the scale of the weights (Dinh et al.
-2017). The filter-normalised form has another region: each filter moves by at most ε times its own
-length, parameters with one dimension do not move. The maximum is searched for by the conditional
+2017). So the region here is another: each filter moves by at most ε times its own length,
+parameters with one dimension do not move. The maximum is searched for by the conditional
 gradient method (Frank and Wolfe 1956), where Keskar et al. take ten iterations of L-BFGS-B: what is
 found is a lower bound in both cases.
 
@@ -41,7 +41,7 @@ from darksecrets.landscape.directions import encoder_parameters, filter_normalis
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.objective import Objective
 from darksecrets.landscape.settings import Flatness
-from darksecrets.landscape.tables import FILTER, FLATNESS, PLAIN, RISE, SHARPNESS, TOP, TRACE, TRAIN
+from darksecrets.landscape.tables import FLATNESS, RISE, SHARPNESS, TOP, TRACE, TRAIN
 from darksecrets.models import devices
 from darksecrets.models.loading import load_classifier, load_tokenizer
 from darksecrets.run.files import fingerprint
@@ -164,12 +164,6 @@ _SHARES = (1.0, 0.5, 0.25, 0.125)
 """Steps towards the farthest point that are tried, until one raises the loss."""
 
 
-def box(objective: Objective, epsilon: float) -> Farthest:
-    """The box of Keskar et al. (2017): every weight moves by at most ε (|weight| + 1)."""
-    bounds = epsilon * (objective.start.abs() + 1)
-    return lambda slope: bounds * slope.sign()
-
-
 def balls(objective: Objective, epsilon: float) -> Farthest:
     """Every filter moves by at most ε times its length; parameters with one dimension do not."""
     # The scale of a filter is its length over the root of its size, the same for all its weights.
@@ -248,10 +242,8 @@ def rises(objective: Objective, radius: float, count: int, generator: torch.Gene
 
 RADIUS = 0.25
 """How far weights move in random directions, as a share of the lengths of their filters."""
-EPSILON = 0.0005
-"""Half the width of the box of Keskar et al., as a share of |weight| + 1."""
-FILTER_EPSILON = 0.01
-"""The same for filters, as a share of their lengths."""
+EPSILON = 0.01
+"""How far filters move in search of the greatest loss, as a share of their lengths."""
 
 
 Estimate = dict[str, float]
@@ -289,7 +281,7 @@ def measure(
     torch.set_num_threads(threads)
     identity = {
         **asdict(settings),
-        "constants": (TOLERANCE, RADIUS, EPSILON, FILTER_EPSILON),
+        "constants": (TOLERANCE, RADIUS, EPSILON),
         "trace": "beside Lanczos vectors",
         "models": [(each.name, each.sample, fingerprint(folder)) for each, folder in models],
         "data": fingerprint(dataset),
@@ -343,49 +335,41 @@ def flatness_of(
         "constant_loss": constant_loss(of.task, split.labels),
         "gradient": float(torch.linalg.vector_norm(slope.double())),
     }
-    rows = [
-        {"scale": scale, "measure": name, **found}
-        for scale, name, found in _measures(objective, of, settings)
-    ]
+    rows = [{"measure": name, **found} for name, found in _measures(objective, of, settings)]
     return pd.DataFrame(rows).assign(**about)
 
 
 def _measures(
     objective: Objective, of: Finetuned, settings: Flatness
-) -> Iterator[tuple[str, str, Estimate]]:
-    """Scale, measure and estimate of everything that is measured."""
-    kinds: dict[str, tuple[Product, Farthest]] = {
-        PLAIN: (objective.product, box(objective, EPSILON)),
-        FILTER: (objective.scaled_product, balls(objective, FILTER_EPSILON)),
-    }
-    draw = _generators(of)
-    with progress("Flatness", 3 * len(kinds) + 1, "numbers") as advance:
-        for scale, (product, region) in kinds.items():
-            of_trace, of_top = draw(), draw()
-            top = top_eigenvalue(product, objective.start, settings.iterations, of_top)
-            draws = draws_of_trace(product, objective.start, settings.probes, of_trace, top)
-            yield scale, TRACE, estimate(draws)
-            ends = top.value - top.residual, top.value + top.residual
-            yield scale, TOP, _estimate(top.value, *ends, top.residual, len(top.basis))
-            advance(2)
-            start = objective.scale * top.vector if scale == FILTER else top.vector  # of weights
-            sharp = sharpness(objective, region, settings.ascent, [start])
-            yield scale, SHARPNESS, _estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
-            advance(1)
-        found = rises(objective, RADIUS, settings.directions, draw())
-        yield FILTER, RISE, estimate(found)
+) -> Iterator[tuple[str, Estimate]]:
+    """Measure and estimate of everything that is measured."""
+    of_trace, of_top, of_directions = _generators(of)
+    product = objective.scaled_product
+    with progress("Flatness", 4, "numbers") as advance:
+        top = top_eigenvalue(product, objective.start, settings.iterations, of_top)
+        draws = draws_of_trace(product, objective.start, settings.probes, of_trace, top)
+        yield TRACE, estimate(draws)
+        ends = top.value - top.residual, top.value + top.residual
+        yield TOP, _estimate(top.value, *ends, top.residual, len(top.basis))
+        advance(2)
+        start = objective.scale * top.vector  # of weights
+        region = balls(objective, EPSILON)
+        sharp = sharpness(objective, region, settings.ascent, [start])
+        yield SHARPNESS, _estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
+        advance(1)
+        found = rises(objective, RADIUS, settings.directions, of_directions)
+        yield RISE, estimate(found)
         advance(1)
 
 
-def _generators(of: Finetuned) -> Callable[[], torch.Generator]:
-    """Sources of randomness, each for one number; those of two states are the same."""
-    sequence = np.random.SeedSequence((of.sample, of.seed))
+def _generators(of: Finetuned) -> list[torch.Generator]:
+    """Sources of randomness for trace, eigenvalue and directions; those of two states are the same.
 
-    def draw() -> torch.Generator:
-        (child,) = sequence.spawn(1)
-        return torch.Generator().manual_seed(int(child.generate_state(1)[0]))
-
-    return draw
+    The first two children were those of numbers that are no longer measured: they are not used, so
+    that the others stay what they were.
+    """
+    children = np.random.SeedSequence((of.sample, of.seed)).spawn(5)[2:]
+    return [torch.Generator().manual_seed(int(each.generate_state(1)[0])) for each in children]
 
 
 def estimate(draws: Floats) -> Estimate:

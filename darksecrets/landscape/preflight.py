@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +11,12 @@ from darksecrets.run.errors import InputError
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the points of interpolations and loss surfaces, and the trainings that are followed.
+    """Check the points of loss surfaces.
 
     Raises:
-        InputError: See `check_points`, `check_grid` and `check_seeds`.
+        InputError: See `check_grid`.
     """
-    check_points(config["landscape"]["points"])
     check_grid(config["landscape"]["surface"]["grid"])
-    check_seeds(config)
-
-
-def check_points(points: Sequence[float]) -> None:
-    """Check that points of interpolations ascend from 0 to 1.
-
-    Raises:
-        InputError: The points do not ascend from 0 to 1.
-    """
-    ascending = all(one < other for one, other in itertools.pairwise(points))
-    if not ascending or list(points[:1]) != [0] or list(points[-1:]) != [1]:
-        raise InputError(
-            f"landscape.points: found {list(points)}, expected ascending numbers from 0, what "
-            "fine-tuning began with, to 1, what it made, such as [0, 0.5, 1]."
-        )
 
 
 def check_grid(points: int) -> None:
@@ -47,23 +30,6 @@ def check_grid(points: int) -> None:
             f"landscape.surface.grid: found {points}, expected an odd number, so that the "
             f"fine-tuned model is a point of the grid. Set {points - 1} or {points + 1}."
         )
-
-
-def check_seeds(config: Mapping[str, Any]) -> None:
-    """Check that trainings to follow are among those of the run.
-
-    Raises:
-        InputError: A task has none of the seeds.
-    """
-    followed = config["landscape"]["trajectories"]
-    for task in followed["tasks"]:
-        own = config["tasks"][task]["seeds"]
-        if followed["seeds"] is not None and not {*own} & {*followed["seeds"]}:
-            raise InputError(
-                f"landscape.trajectories.seeds: found {followed['seeds']}, expected one or more of "
-                f"the seeds of {task}, {own}. Change one of them, or leave {task} out of "
-                "landscape.trajectories.tasks."
-            )
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from darksecrets.ablation.panels import LEGEND, rows_of, scale_of
 from darksecrets.data.metrics import titles
-from darksecrets.landscape.tables import FROM, LAYER, RESET, RESET_MEANS, UP_TO
+from darksecrets.landscape.tables import FROM, LAYER, RESET_MEANS, UP_TO
 from darksecrets.plotting import kit
 from darksecrets.run.numbers import written
 from darksecrets.stats import LEVEL
@@ -32,7 +32,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     for the model with nothing reset. Differences have intervals, and are filled if significant.
     """
     metrics = sources.main_metrics
-    table = kit.pick(sources.table(RESET_MEANS), direction=RESET, kind=_LOOKS)
+    table = kit.pick(sources.table(RESET_MEANS), kind=_LOOKS)
     last = table["kind"] == UP_TO
     table["layer"] = table["last_layer"].where(last, table["first_layer"]).astype(int)
     table["sure"] = table["q_value"] < LEVEL

@@ -1,4 +1,4 @@
-"""Run a fine-tuned model with weights of the one that it was made from (Hao et al. 2019)."""
+"""Run a fine-tuned model with layers of the one that it was made from (Hao et al. 2019)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ import pandas as pd
 import torch
 
 from darksecrets.ablation.sweep import check_labels
+from darksecrets.ablation.ties import decide_ties
 from darksecrets.arrays import Integers
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.tasks import Task
+from darksecrets.finetuning.evaluation import batch_size_for
+from darksecrets.finetuning.evaluation import outputs as run_model
 from darksecrets.finetuning.tables import predictions
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.results import Logits, Reset
-from darksecrets.landscape.running import heads_of, run
 from darksecrets.landscape.settings import Settings
-from darksecrets.landscape.swaps import interpolated, interpolations, swaps
+from darksecrets.landscape.swaps import Swap, swaps
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.models import devices
-from darksecrets.models.hooks import shape_of
 from darksecrets.models.loading import load_classifier, load_tokenizer
-from darksecrets.models.mixing import END, Mixture, whole
+from darksecrets.models.mixing import Mixture
 from darksecrets.models.starting import Start, load_start
 from darksecrets.run.errors import InputError
+from darksecrets.run.progress import progress
 
 _ROUNDING = 1e-3  # of outputs in float32, which other batches or another CPU may change
 
@@ -44,7 +46,7 @@ def reset(
     *,
     threads: int,
 ) -> tuple[Reset, dict[str, Any]]:
-    """Exchange weights of layers and heads, one set after the other, and interpolate.
+    """Reset layers, one set after the other.
 
     Args:
         pretrained: The pre-trained encoder.
@@ -54,7 +56,7 @@ def reset(
         dataset: The task's data, see the data contract.
         model: Which model it is.
         start: What its fine-tuning began with.
-        settings: Points between both models, and numbers of examples.
+        settings: How many examples are scored.
         threads: Number of CPU threads.
 
     Returns:
@@ -69,16 +71,14 @@ def reset(
     tokenizer, task = load_tokenizer(finetuned), model.task
     validation = model.examples(dataset, "validation", tokenizer, settings.examples)
     check_labels(validation.labels, task, str(dataset))
-    train = model.examples(dataset, "train", tokenizer, settings.training)
     started, _ = load_start(pretrained, task, start)
     ended, _ = load_classifier(finetuned, task, model.seed)
     mixture = Mixture(devices.place(started), devices.place(ended))
-    outputs = outputs_of(mixture, validation, train, task, settings.points)
+    outputs = outputs_of(mixture, validation, task)
     outputs, rounding = with_stored(outputs, read_stored(stored, task, outputs.idx), stored)
     return outputs, {
         "rounding": rounding,
-        "models": len(outputs.swaps) + int(np.prod(outputs.heads.shape[:2])),
-        "heads": int(np.prod(outputs.heads.shape[:2])),
+        "models": len(outputs.swaps),
         "seconds": round(time.perf_counter() - begun, 1),
     }
 
@@ -100,14 +100,10 @@ def with_stored(found: Reset, outputs: Logits, file: Path) -> tuple[Reset, float
         InputError: They differ by more than rounding: the model is of another run.
     """
     rounding = rounding_of(found.finetuned, outputs, file)
-    arrays = {}
-    for name in ("swapped", "heads", "validation"):
-        of_sets = getattr(found, name).copy()
-        unchanged = (of_sets == found.finetuned).all(axis=(-2, -1))
-        of_sets[unchanged] = outputs
-        arrays[name] = of_sets
-    arrays["validation"][:, -1] = outputs
-    return dataclasses.replace(found, finetuned=outputs, **arrays), rounding
+    swapped = found.swapped.copy()
+    unchanged = (swapped == found.finetuned).all(axis=(-2, -1))
+    swapped[unchanged] = outputs
+    return dataclasses.replace(found, finetuned=outputs, swapped=swapped), rounding
 
 
 def rounding_of(found: Logits, outputs: Logits, file: Path) -> float:
@@ -131,51 +127,78 @@ def rounding_of(found: Logits, outputs: Logits, file: Path) -> float:
     return rounding
 
 
-def outputs_of(
-    mixture: Mixture,
-    validation: EncodedSplit,
-    train: EncodedSplit,
-    task: Task,
-    points: Sequence[float],
-) -> Reset:
+def outputs_of(mixture: Mixture, split: EncodedSplit, task: Task) -> Reset:
     """All outputs of two models; see `reset`.
+
+    Components that fine-tuning has not changed make no difference, to the last bit.
 
     Args:
         mixture: The models.
-        validation: Examples to score.
-        train: Examples for losses.
+        split: Examples to score.
         task: Their task.
-        points: Shares of the fine-tuned weights in the interpolations, ascending, from 0 to 1.
+
+    Raises:
+        InputError: An output is not finite.
     """
-    layers = mixture.layers
-    exchanged, heads = swaps(layers), heads_of(mixture.end)
-    mixes = [whole(layers, END), *(swap.mix(layers) for swap in exchanged)]
-    parts = interpolations(layers)
-    between = [interpolated(*part, share, layers) for part in parts for share in points]
-    found = run(
-        *(mixture, validation, [*mixes, *between], heads),
-        predicted=not task.is_regression,
-        description=f"Resetting layers, {task.name}",
-    )
-    of_train = run(mixture, train, between, description="Interpolating, training examples")
-    shape = shape_of(mixture.end)
-    size = (shape.layers, shape.heads) if heads else (0, 0)
-    changes = np.array([mixture.change_of_head(*head) for head in heads], dtype=np.float64)
-    of_swaps, of_curves, of_heads = np.split(found[1:], np.cumsum([len(exchanged), len(between)]))
+    models = ResetModels(mixture, split, swaps(mixture.layers))
+    found = models.run_all(f"Resetting layers, {task.name}")
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"{type(mixture.end).__name__}: found outputs that are not finite numbers with layers "
+            "exchanged. A model has diverged, or its weights are damaged. Train again."
+        )
+    if not task.is_regression:
+        decide_ties(models, found)
     described = [
-        (swap.direction, swap.kind, swap.first, swap.last, mixture.change(swap.places))
-        for swap in exchanged
+        (swap.kind, swap.first, swap.last, mixture.change(swap.components)) for swap in models.swaps
     ]
+    places = [models.sets.index(models.changed(swap)) for swap in models.swaps]
     return Reset(
         swaps=pd.DataFrame(described, columns=list(SWAPS.names)),
         finetuned=found[0],
-        swapped=of_swaps,
-        heads=of_heads.reshape(*size, *found.shape[1:]),
-        head_changes=changes.reshape(size),
-        idx=validation.idx,
-        labels=validation.labels,
-        train_labels=train.labels,
-        points=np.array(points, dtype=np.float64),
-        validation=of_curves.reshape(len(parts), len(points), *found.shape[1:]),
-        train=of_train.reshape(len(parts), len(points), *of_train.shape[1:]),
+        swapped=found[places],
+        idx=split.idx,
+        labels=split.labels,
     )
+
+
+class ResetModels:
+    """A fine-tuned model with every set of layers reset.
+
+    Args:
+        mixture: The two models, on the device to use.
+        split: The examples.
+        resets: What is reset.
+
+    Attributes:
+        swaps: What is reset.
+        sets: Components that differ from the fine-tuned model, each set once; the first is empty.
+    """
+
+    def __init__(self, mixture: Mixture, split: EncodedSplit, resets: Sequence[Swap]) -> None:
+        self.mixture, self.split, self.swaps = mixture, split, list(resets)
+        self._moved = {number for number in range(mixture.layers + 1) if mixture.change([number])}
+        self.sets = list(dict.fromkeys([frozenset(), *map(self.changed, self.swaps)]))
+
+    def changed(self, swap: Swap) -> frozenset[int]:
+        """Components of a swap that fine-tuning has moved; others are the same in both models."""
+        return frozenset(swap.components) & self._moved
+
+    def run_all(self, description: str) -> Logits:
+        """[sets, examples, outputs] of all examples with every set reset."""
+        size = batch_size_for(self.mixture.end, self.split)
+        found = []
+        with progress(description, len(self.sets) * len(self.split), "examples") as advance:
+            for components in self.sets:
+                self.mixture.reset(components)
+                found.append(run_model(self.mixture.model, self.split, size, advance))
+        return np.stack(found)
+
+    def run(self, number: int, rows: Sequence[int]) -> Logits:
+        """[rows, outputs] of a batch with one set reset, see `darksecrets.ablation.ties`."""
+        self.mixture.reset(self.sets[number])
+        model = self.mixture.model
+        batch = {name: each.to(model.device) for name, each in self.split.batch(list(rows)).items()}
+        del batch["labels"]
+        with torch.inference_mode():
+            return model(**batch).logits.float().cpu().numpy()

@@ -1,4 +1,4 @@
-"""The outputs of a model with weights exchanged, as they are stored."""
+"""The outputs of a model with layers reset, as they are stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from darksecrets.arrays import Floats, Integers, Singles
 from darksecrets.data.tasks import Task
-from darksecrets.landscape.tables import SWAPS, TRAIN, VALIDATION
+from darksecrets.landscape.tables import SWAPS
 from darksecrets.run.arrays import read_arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic
@@ -24,45 +24,21 @@ _SWAPS, _OUTPUTS = "swaps.csv", "outputs.npz"
 
 @dataclass(frozen=True)
 class Reset:
-    """Outputs of one fine-tuned model with weights exchanged.
+    """Outputs of one fine-tuned model with layers reset.
 
     Attributes:
         swaps: Rows of `tables.SWAPS`.
         finetuned: [examples, outputs] of the fine-tuned model, on the validation split.
-        swapped: [swaps, examples, outputs] with the weights of each swap exchanged.
-        heads: [layers, heads, examples, outputs] with each head reset; no layers if heads share
-            their parameters.
-        head_changes: [layers, heads] how far fine-tuning has moved their parameters.
+        swapped: [swaps, examples, outputs] with each of them reset.
         idx: [examples] numbers of the validation examples.
         labels: [examples] their labels.
-        train_labels: [some examples] labels of the training examples that losses are measured on.
-        points: [points] shares of fine-tuned weights in the interpolations; the last is 1.
-        validation: [parts, points, examples, outputs] between both models, see
-            `swaps.interpolations`.
-        train: [parts, points, some examples, outputs] likewise.
     """
 
     swaps: pd.DataFrame
     finetuned: Logits
     swapped: Logits
-    heads: Logits
-    head_changes: Floats
     idx: Integers
     labels: Labels
-    train_labels: Labels
-    points: Floats
-    validation: Logits
-    train: Logits
-
-    @property
-    def layers(self) -> int:
-        """Number of layers."""
-        return int(self.swaps["last_layer"].max())
-
-    def curves(self, split: str) -> tuple[Logits, Labels]:
-        """Outputs between both models on a split, and its labels."""
-        found = {VALIDATION: (self.validation, self.labels), TRAIN: (self.train, self.train_labels)}
-        return found[split]
 
     def save(self, folder: Path) -> None:
         """Write the folder; it appears complete or not at all."""
@@ -122,11 +98,11 @@ def require_alike(results: Mapping[int, Reset], task: Task) -> None:
     for seed, result in others:
         same = all(
             np.array_equal(getattr(result, name), getattr(reference, name))
-            for name in ("idx", "labels", "train_labels", "points")
+            for name in ("idx", "labels")
         )
         columns = [name for name in SWAPS.names if name != "weight_change"]
         if not same or not result.swaps[columns].equals(reference.swaps[columns]):
             raise InputError(
-                f"{task.name}: found different examples or exchanged layers in the results of "
+                f"{task.name}: found different examples or layers in the results of "
                 f"seeds {first} and {seed}, expected the same. Run the rule reset_weights again."
             )

@@ -15,36 +15,6 @@ def _limits(minimum: int, maximum: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Trajectories(Section):
-    """Heads followed through training."""
-
-    tasks: Tasks = tasks_among(
-        "tasks",
-        "Tasks whose fine-tuned models are followed through their training, head by head; all of "
-        "the run for `null`. Each training keeps its weights at some steps until they are measured "
-        "(2 bytes per parameter and snapshot).",
-        default=(),
-    )
-    seeds: tuple[int, ...] | None = setting(
-        None,
-        "Fine-tuning seeds of these tasks that are followed; all if not given.",
-        items={"minimum": 0, "maximum": 2**31 - 1},
-        minItems=1,
-        uniqueItems=True,
-    )
-    snapshots: int = constant(
-        8,
-        "Steps at which weights are kept, at most, the first and the last included; half of them "
-        "evenly spaced, half geometrically.",
-    )
-    examples: int = setting(
-        100,
-        "Sampled examples whose attention is measured at every snapshot; all if a task has fewer.",
-        **_limits(10, 100_000),
-    )
-
-
-@dataclass(frozen=True)
 class Surface(Section):
     """Loss surfaces."""
 
@@ -55,10 +25,15 @@ class Surface(Section):
         default=(),
     )
     seeds: int = constant(1, "For how many seeds of a task surfaces are computed.")
+    snapshots: int = constant(
+        8,
+        "Steps of the training at which weights are kept for its path, at most, the first and the "
+        "last included; half of them evenly spaced, half geometrically.",
+    )
     grid: int = setting(
         15,
-        "Points along each axis of a plane, an odd number. The loss is computed at twice its "
-        "square and about twice as many again on a line (479 for 15).",
+        "Points along each axis of the plane, an odd number. The loss is computed at its square "
+        "and at nearly twice as many on a line (254 for 15).",
         **_limits(5, 201),
     )
     examples: int = setting(
@@ -99,37 +74,25 @@ class Flatness(Section):
 
 @dataclass(frozen=True)
 class Settings(Section):
-    """Layers reset to pre-trained weights, paths between models, and the loss around them."""
+    """Layers reset to pre-trained weights, and the loss around models."""
 
     tasks: Tasks = tasks_among(
         "tasks",
-        "Tasks whose fine-tuned models have layers and heads reset to pre-trained weights; all if "
-        "not given, none for an empty list.",
+        "Tasks whose fine-tuned models have layers reset to pre-trained weights; all if not given, "
+        "none for an empty list.",
     )
     states: tuple[State, ...] = setting(
         ("finetuned",),
-        "Models whose layers are reset, and whose training is followed; must include `finetuned`. "
+        "Models whose layers are reset; must include `finetuned`. "
         "Those of `finetuned-from-normal` are reset to their random initialization.",
         uniqueItems=True,
         anyOf=[{"contains": {"const": "finetuned"}}],
         **{"$comment": "`finetuned` among them"},
-    )
-    points: tuple[float, ...] = setting(
-        (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1),
-        "Shares of the fine-tuned weights in the models between both, ascending from 0 to 1.",
-        items={"minimum": 0, "maximum": 1},
-        minItems=2,
     )
     examples: int | None = setting(
         None,
         "Validation examples that are scored, at most; all if not given.",
         **_limits(10, 1_000_000),
     )
-    training: int = setting(
-        250,
-        "Training examples whose loss is computed between both models; all if a task has fewer.",
-        **_limits(1, 1_000_000),
-    )
-    trajectories: Trajectories = setting(Trajectories, "Heads followed through training.")
     surface: Surface = setting(Surface, "Loss surfaces.")
     flatness: Flatness = setting(Flatness, "Flatness of the loss.")

@@ -116,14 +116,8 @@ def between(points: int) -> Floats:
     return (np.arange(points) - beyond) / inner
 
 
-def around(points: int, radius: float) -> Floats:
-    """Evenly spaced points from −radius to radius; the middle one is 0."""
-    half = (points - 1) // 2
-    return radius * (np.arange(points) - half) / half
-
-
 def along(points: int) -> Floats:
-    """Evenly spaced shares from −0.5 to 1.5, twice as dense as `around`; 0 and 1 are among them."""
+    """Evenly spaced shares from −0.5 to 1.5; 0 and 1 are among them."""
     half = points - 1
     return (np.arange(2 * half + 1) - half // 2) / half
 

@@ -12,7 +12,7 @@ from darksecrets.run.tables import Table, integer, interval, number, text
 CORNERS = PRETRAINED, FINETUNED, FROM_NORMAL = ("pretrained", "finetuned", columns.FROM_NORMAL)
 """Models that span a plane: states of `darksecrets.run.columns`."""
 PATH = "path"
-PLANES = MODELS, RANDOM, LINE = ("models", "random", "line")
+PLANES = MODELS, LINE = ("models", "line")
 
 _SEED = columns.SEED
 _SPLIT = text(
@@ -23,8 +23,8 @@ _SPLIT = text(
 
 LOSS_SURFACES = Table(
     "loss_surfaces",
-    "Mean loss around a fine-tuned model, on two planes and a line through its weights (Li et al. "
-    "2018; Hao et al. 2019). A node that is one of the three models has the loss of this model.",
+    "Mean loss around a fine-tuned model, on a plane and a line through its weights (Hao et al. "
+    "2019). A node that is one of the three models has the loss of this model.",
     (
         TASK,
         _SEED,
@@ -32,9 +32,8 @@ LOSS_SURFACES = Table(
             "plane",
             f"`{MODELS}`: the plane of the three models of this seed, fine-tuned, pre-trained "
             "(with the classifier of the state `pretrained`) and randomly initialized before "
-            f"fine-tuning; `{RANDOM}`: two random directions from the fine-tuned model, each row "
-            f"of a matrix as long as the model's, biases and layer norms unchanged; `{LINE}`: the "
-            "line through the pre-trained and the fine-tuned model, beyond both",
+            f"fine-tuning; `{LINE}`: the line through the pre-trained and the fine-tuned model, "
+            "beyond both",
             values=PLANES,
         ),
         _SPLIT,
@@ -43,12 +42,12 @@ LOSS_SURFACES = Table(
         number(
             "x",
             f"`{MODELS}`: share of the way from the fine-tuned to the pre-trained model; "
-            f"`{RANDOM}`: times the first direction; `{LINE}`: share of the fine-tuned weights",
+            f"`{LINE}`: share of the fine-tuned weights",
         ),
         number(
             "y",
             f"`{MODELS}`: share of the way from the fine-tuned model to the one that was randomly "
-            f"initialized before fine-tuning; `{RANDOM}`: times the second direction; `{LINE}`: 0",
+            f"initialized before fine-tuning; `{LINE}`: 0",
         ),
         number("loss", "mean loss of the examples: cross-entropy, or squared error"),
         *interval("loss", bounds=(0, math.inf)),

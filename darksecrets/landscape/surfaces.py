@@ -1,4 +1,4 @@
-"""Losses on planes through a fine-tuned model's weights (Li et al. 2018; Hao et al. 2019)."""
+"""Losses on a plane and a line through a fine-tuned model's weights (Hao et al. 2019)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from darksecrets.arrays import Floats
 from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import batch_size_for, outputs
-from darksecrets.finetuning.snapshots import Snapshots
 from darksecrets.landscape import surface_tables as t
 from darksecrets.landscape import vectors as planes
 from darksecrets.landscape.finetuned import Finetuned
 from darksecrets.landscape.resetting import read_stored, rounding_of
 from darksecrets.landscape.results import Logits, losses
 from darksecrets.landscape.settings import Surface as Settings
-from darksecrets.landscape.surface import Grid, Points, Surface, along, around, between
+from darksecrets.landscape.snapshots import Snapshots
+from darksecrets.landscape.surface import Grid, Points, Surface, along, between
 from darksecrets.landscape.tables import SPLITS, VALIDATION
 from darksecrets.models import devices, precision
 from darksecrets.models.loading import load_classifier, load_tokenizer
@@ -38,7 +38,6 @@ from darksecrets.run.resuming import resuming, write_arrays
 from darksecrets.stats.crossed import interval_of_mean
 from darksecrets.stats.resampling import feasible
 
-DIRECTIONS = ("direction-1", "direction-2")
 SHARES = {t.PRETRAINED: (1.0, 0.0), t.FINETUNED: (0.0, 0.0), t.FROM_NORMAL: (0.0, 1.0)}
 """Places of the models that span a plane, on its axes."""
 
@@ -51,10 +50,6 @@ _ROWS = "*.npz"
 
 BATCH_SIZE = 16
 """On a CPU in bfloat16, where small batches pay: they have less padding."""
-
-
-RADIUS = 1.0
-"""Greatest multiple of a random direction."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Losses:
-    """Losses of points of a plane.
+    """Losses of points of the plane, or the line.
 
     Attributes:
         model: A model whose weights may be changed.
@@ -138,7 +133,7 @@ def measure(
     threads: int,
     in_precision: str = "auto",
 ) -> tuple[Surface, dict[str, Any]]:
-    """Compute the losses on all planes; finished rows are kept beside the output until then.
+    """Compute the losses on plane and line; finished rows are kept beside the output until then.
 
     Args:
         models: The models that span the plane, by `CORNERS`.
@@ -175,7 +170,7 @@ def measure(
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
     with resuming(output, identity, _ROWS) as folder:
-        vectors = planes.Vectors(folder)
+        vectors = planes.Vectors()
         model, steps = _load(models, of, vectors, snapshots)
         fast = identity["precision"] == "bfloat16"
         losses_at = Losses(model, vectors, splits, of.task, fast=fast)
@@ -183,7 +178,6 @@ def measure(
         frame = planes.frame_of(
             vectors, (t.PRETRAINED, t.FROM_NORMAL), t.FINETUNED, f"{name}: three models"
         )
-        planes.frame_of(vectors, DIRECTIONS, None, f"{name}: random directions")
         corners, rounding = _corners(losses_at, models, frame)
         grids, checked = _survey(losses_at, settings.grid, folder, corners)
         surface = Surface(grids, corners, _path(losses_at, frame, steps), checked)
@@ -199,7 +193,7 @@ def measure(
 def _load(
     models: Mapping[str, Model], of: Finetuned, vectors: planes.Vectors, snapshots: Path | None
 ) -> tuple[PreTrainedModel, Steps]:
-    """Keep all models and directions as vectors, and the last of the models in memory."""
+    """Keep all models as vectors; the last of them is given the weights of points."""
     steps: Steps = iter(())
     for name in t.CORNERS:
         model, _ = load_classifier(models[name].folder, of.task, of.seed)
@@ -208,7 +202,6 @@ def _load(
             kept = Snapshots(snapshots)
             kept.check(model, task=of.task.name, state=t.FINETUNED, seed=of.seed)
             steps = kept.read()
-    planes.random_directions(vectors, t.FINETUNED, DIRECTIONS, of.sample)
     return devices.place(model), steps
 
 
@@ -309,15 +302,12 @@ def _checked_ends(losses_at: Losses, plane: str, grid: Grid) -> Iterator[Floats]
 
 def axes_of(points: int) -> dict[str, tuple[Floats, Floats]]:
     """Places of the columns and rows of every grid, given the points of an axis."""
-    shares, radii = between(points), around(points, RADIUS)
-    planes = {t.MODELS: (shares, shares), t.RANDOM: (radii, radii)}
-    return {**planes, t.LINE: (along(points), np.zeros(1))}
+    shares = between(points)
+    return {t.MODELS: (shares, shares), t.LINE: (along(points), np.zeros(1))}
 
 
 def weights_of(plane: str, x: float, y: float) -> Weights:
     """Weights of the vectors at a point of a plane."""
     if plane == t.MODELS:
         return {t.FINETUNED: float(1 - x - y), t.PRETRAINED: float(x), t.FROM_NORMAL: float(y)}
-    if plane == t.RANDOM:
-        return {t.FINETUNED: 1.0, **dict(zip(DIRECTIONS, (float(x), float(y)), strict=True))}
     return {t.PRETRAINED: float(1 - x), t.FINETUNED: float(x)}

@@ -1,13 +1,8 @@
-"""Parameters of several models of one shape, on disk, and points of the plane that they span.
-
-A plane needs three models, and two directions more for a random one. Only one is in memory: the
-others are read parameter by parameter, so that the memory is that of two models.
-"""
+"""Parameters of several models of one shape, and points of the plane that they span."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -15,7 +10,6 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from darksecrets.arrays import Floats
-from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.surface_tables import CORNERS, FINETUNED, PRETRAINED
 from darksecrets.run.errors import InputError
 
@@ -24,19 +18,15 @@ _LEAST = 1e-6
 
 
 class Vectors:
-    """Weights of models, or directions, by name, in float32.
-
-    Args:
-        folder: Folder for their files.
+    """Weights of models by name, in float32.
 
     Attributes:
         shapes: Shapes of the parameters by name, once the first model is kept.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
         self.shapes: dict[str, tuple[int, ...]] = {}
-        self._starts: dict[str, int] = {}
+        self._kept: dict[str, dict[str, Tensor]] = {}
 
     def keep(self, vector: str, model: PreTrainedModel) -> None:
         """Keep the weights of a model under a name.
@@ -47,8 +37,6 @@ class Vectors:
         found = {name: tuple(each.shape) for name, each in model.named_parameters()}
         if not self.shapes:
             self.shapes = found
-            sizes = [int(np.prod(shape)) for shape in found.values()]
-            self._starts = dict(zip(found, np.cumsum([0, *sizes]).tolist(), strict=False))
         for name in {**self.shapes, **found}:
             shapes = [of.get(name) for of in (found, self.shapes)]
             if shapes[0] != shapes[1]:
@@ -58,20 +46,13 @@ class Vectors:
                     f"{words[0]} numbers in the {vector} model, expected {words[1]}. Give models "
                     "of one run."
                 )
-        self.write(vector, (parameter.detach() for parameter in model.parameters()))
-
-    def write(self, vector: str, parameters: Iterable[Tensor]) -> None:
-        """Keep parameters, in the order of ``shapes``, under a name."""
-        with self._file(vector).open("wb") as file:
-            for parameter in parameters:
-                file.write(parameter.cpu().contiguous().float().numpy().tobytes())
+        self._kept[vector] = {
+            name: each.detach().cpu().float().clone() for name, each in model.named_parameters()
+        }
 
     def read(self, vector: str, parameter: str) -> Tensor:
         """One parameter of a vector, float32."""
-        shape, start = self.shapes[parameter], self._starts[parameter]
-        count = int(np.prod(shape))
-        flat = np.fromfile(self._file(vector), dtype=np.float32, count=count, offset=4 * start)
-        return torch.from_numpy(flat).view(shape)
+        return self._kept[vector][parameter]
 
     def put(self, model: PreTrainedModel, weights: Mapping[str, float]) -> None:
         """Give a model the weighted sum of some vectors.
@@ -89,9 +70,6 @@ class Vectors:
                 for vector, weight in used:
                     total.add_(self.read(vector, name), alpha=weight)
                 parameter.copy_(total)
-
-    def _file(self, vector: str) -> Path:
-        return self.folder / f"{vector}.bin"
 
 
 class Frame:
@@ -142,29 +120,18 @@ class Frame:
         return np.linalg.solve(self.products, products).astype(np.float64)
 
 
-def frame_of(vectors: Vectors, ends: Sequence[str], origin: str | None, what: str) -> Frame:
-    """The frame of two models seen from an origin, or of two directions.
+def frame_of(vectors: Vectors, ends: Sequence[str], origin: str, what: str) -> Frame:
+    """The frame of two models seen from an origin.
 
     Raises:
         InputError: See `Frame`.
     """
     products: Floats = np.zeros((2, 2))
     for name in vectors.shapes:
-        begun = 0 if origin is None else vectors.read(origin, name).double().flatten()
+        begun = vectors.read(origin, name).double().flatten()
         pair = torch.stack([vectors.read(end, name).double().flatten() - begun for end in ends])
         products = products + (pair @ pair.T).numpy()
     return Frame(products, what)
-
-
-def random_directions(vectors: Vectors, origin: str, names: Sequence[str], seed: int) -> None:
-    """Draw directions and keep them under some names, see `filter_normalised`."""
-    generator = torch.Generator().manual_seed(seed)
-    for name in names:
-        drawn = (
-            filter_normalised(vectors.read(origin, parameter), generator)
-            for parameter in vectors.shapes
-        )
-        vectors.write(name, drawn)
 
 
 def project(vectors: Vectors, frame: Frame, changes: Mapping[str, Tensor]) -> tuple[Floats, float]:

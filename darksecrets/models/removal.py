@@ -27,7 +27,7 @@ from darksecrets.run.files import atomic, write_json
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-PROGRAM, HEADS = "model.pt2", "heads.json"
+PROGRAM = "model.pt2"
 
 
 class _NoHeads(torch.nn.Module):
@@ -139,21 +139,6 @@ def _linear(
     new.weight = torch.nn.Parameter(weight.clone(), requires_grad=old.weight.requires_grad)
     new.bias = torch.nn.Parameter(bias.clone(), requires_grad=old.bias.requires_grad)
     return new
-
-
-def save_removed(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, heads: Heads, folder: Path
-) -> None:
-    """Save a model whose heads were removed, so that PyTorch alone can run it.
-
-    Args:
-        model: What `remove_heads` has changed, in evaluation mode.
-        tokenizer: Its tokenizer, which is saved beside it.
-        heads: What was removed, for the record.
-        folder: Where to save; it appears complete or not at all.
-    """
-    removed = {str(layer): sorted(chosen) for layer, chosen in sorted(heads.items())}
-    save_program(model, tokenizer, folder, HEADS, {"removed": removed})
 
 
 def save_program(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from darksecrets.arrays import Flags, Floats, Reals
+from darksecrets.arrays import Flags, Reals
 from darksecrets.stats import LEVEL
 
 PERCENTILE = 99.0
@@ -26,20 +26,6 @@ def above_percentile(values: Reals, percentile: float = PERCENTILE) -> Flags:
         [...].
     """
     return values > np.percentile(values, percentile)
-
-
-def share_below(values: Reals, others: Reals) -> Floats:
-    """Share of the other values that are smaller; equal ones count half (mid-rank percentile).
-
-    Args:
-        values: [values].
-        others: [others] values to compare each with.
-
-    Returns:
-        [values] in [0, 1].
-    """
-    differences = np.sign(values[:, None] - others)
-    return (1 + differences.mean(axis=1)) / 2
 
 
 FEWEST = 6

@@ -123,53 +123,6 @@ def rank_correlations(first: Floats, second: Floats) -> Floats:
     return _mean_products([_ranks(first)], [_ranks(second)])
 
 
-@dataclass(frozen=True)
-class Paired:
-    """Rank correlation of two values of the same heads, model by model.
-
-    Attributes:
-        of_models: [models] Spearman's correlation in each; 0 where a side is equal for all heads.
-        known: Whether both sides vary in some model.
-        p: Two-sided p-value of their mean, heads permuted alike in all models; NaN if not known.
-        p_within: The same, heads permuted within their layers.
-    """
-
-    of_models: Floats
-    known: bool
-    p: float = np.nan
-    p_within: float = np.nan
-
-    @property
-    def rho(self) -> float:
-        """Mean over the models; NaN if not known."""
-        return float(self.of_models.mean()) if self.known else np.nan
-
-
-def paired_agreement(first: Floats, second: Floats, draws: Draws) -> Paired:
-    """Compare two values of each head in the same models, such as those of several seeds.
-
-    Args:
-        first: [models, heads] values to rank, heads in the order of ``draws.layers``.
-        second: [models, heads] other values of the same models.
-        draws: Random permutations of the heads.
-    """
-    ranks = [_ranks(values) for values in (first, second)]
-    of_models = rank_correlations(first, second)
-    if not (np.ptp(first, axis=1) * np.ptp(second, axis=1) > 0).any():
-        return Paired(of_models, known=False)
-    p = []
-    for within in (False, True):
-        order = draws.permuted(within=within)
-        drawn = np.mean(
-            [(one * other[order]).mean(axis=-1) for one, other in zip(*ranks, strict=True)], axis=0
-        )
-        means = [np.stack([_layer_means(row, draws.layers) for row in of]) for of in ranks]
-        expected = float((means[0] * means[1]).mean()) if within else 0.0
-        extreme = np.abs(drawn - expected) >= abs(float(of_models.mean()) - expected) - _TIE
-        p.append(float((1 + extreme.sum()) / (1 + len(drawn))))
-    return Paired(of_models, True, *p)
-
-
 def shared_worst(
     first: Floats, second: Floats, k: int, draws: Draws
 ) -> tuple[Indices, float, float]:

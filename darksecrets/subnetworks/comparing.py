@@ -1,20 +1,15 @@
-"""Good subnetworks of several seeds and tasks, and what their heads do."""
+"""Good subnetworks of several seeds: are they the same?"""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Flags, Integers
-from darksecrets.importance.survivors import OfHeads, correlated
-from darksecrets.importance.tables import HEADS, PARTS
+from darksecrets.importance.tables import PARTS
 from darksecrets.stats import LEVEL
 from darksecrets.stats.agreement import fleiss_kappa
-from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.ranks import Draws, agreement
-from darksecrets.stats.resampling import feasible, widened
+from darksecrets.stats.resampling import feasible
 from darksecrets.stats.seeds import critical_value
 from darksecrets.subnetworks import tables as t
 
@@ -87,72 +82,3 @@ def _counts(masks: Flags) -> Integers:
     """[parts, 2] how many seeds keep each part, and how many do not."""
     kept = masks.sum(axis=0)
     return np.stack([kept, len(masks) - kept], axis=1)
-
-
-def subnetwork_overlap(table: pd.DataFrame, permutations: int, seed: int) -> pd.DataFrame:
-    """What the good subnetworks of tasks share, beside what they would share by chance.
-
-    Args:
-        table: The table ``subnetworks`` of all models.
-        permutations: Number of random permutations of the heads.
-        seed: Seed of these and of the bootstrap over heads.
-
-    Returns:
-        `SUBNETWORK_OVERLAP`; a task with one seed has no row with itself.
-    """
-    heads = table.loc[table["part"] == HEADS, ["layer", "head"]].drop_duplicates()
-    layers = heads.sort_values(["layer", "head"])["layer"].to_numpy(dtype=np.int64)
-    found = []
-    for part in PARTS:
-        masks = good_masks(table, part)
-        of_parts = layers if part == HEADS else np.zeros(len(np.unique(layers)), np.int64)
-        draws = Draws(of_parts, RESAMPLES, permutations, seed)
-        for pair in itertools.combinations_with_replacement(masks, 2):
-            row = _shared(masks[pair[0]], None if pair[0] == pair[1] else masks[pair[1]], draws)
-            about = dict(zip(("task", "other_task"), pair, strict=True))
-            found += [{**about, "part": part, **row}] if row["pairs"] else []
-    columns = [name for name in t.SUBNETWORK_OVERLAP.names if name != "q_value"]
-    overlap = pd.DataFrame(found, columns=columns)
-    overlap.loc[overlap["part"] != HEADS, "p_within_layers"] = np.nan
-    q_values = overlap.groupby("part")["p_value"].transform(benjamini_hochberg)
-    return overlap.assign(q_value=q_values)[list(t.SUBNETWORK_OVERLAP.names)]
-
-
-def _shared(first: Flags, second: Flags | None, draws: Draws) -> dict[str, float]:
-    """What pairs of models share; of the models of one group if there is no second."""
-    if second is None:
-        pairs = list(itertools.combinations(first, 2))
-    else:
-        pairs = list(itertools.product(first, second))
-    if not pairs:
-        return {"pairs": 0}
-    others = None if second is None else second.astype(np.float64)
-    columns = agreement(first.astype(np.float64), others, draws).columns
-    phi, ends = columns.pop("spearman"), ("ci_low", "ci_high")
-    given = np.array([columns[end] for end in ends])
-    low, high = feasible(widened(given, np.array(phi), np.array(first.shape[1])), -1, 1)
-    return {
-        "pairs": len(pairs),
-        "shared": float(np.mean([(one & other).mean() for one, other in pairs])),
-        "chance": float(np.mean([one.mean() * other.mean() for one, other in pairs])),
-        "phi": phi,
-        **columns,
-        **dict(zip(ends, (low, high), strict=True)),
-    }
-
-
-def surviving_heads(table: pd.DataFrame, *measures: *OfHeads) -> pd.DataFrame:
-    """Correlate the share of seeds in which a head survives with what the head does.
-
-    Args:
-        table: The table ``subnetworks`` of all models.
-        measures: What heads do, see `OfHeads`.
-
-    Returns:
-        `SURVIVING_HEADS`.
-    """
-    needed = (
-        ({"task": task}, masks.mean(axis=0, keepdims=True))
-        for task, masks in good_masks(table, HEADS).items()
-    )
-    return correlated(needed, t.SURVIVING_HEADS, *measures)

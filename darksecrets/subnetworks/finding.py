@@ -1,15 +1,9 @@
-"""Everything about one model's subnetworks that needs the model: masks and predictions.
-
-Magnitude pruning, beside them, sets the smallest weights of all layers to 0 (Prasanna et al. 2020).
-"""
+"""Everything about one model's subnetworks that needs the model: masks and predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
-from torch import nn
 from transformers import PreTrainedModel
 
 from darksecrets.ablation.results import SweepResult
@@ -17,12 +11,10 @@ from darksecrets.data.batches import EncodedSplit
 from darksecrets.data.tasks import Task
 from darksecrets.models.hooks import shape_of
 from darksecrets.models.mlps import linear_maps_of
-from darksecrets.models.shrinking import zero_smallest
 from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.results import WHOLE, sets_of
 from darksecrets.subnetworks.search import Found, predictions
-from darksecrets.subnetworks.steps import shares_left
-from darksecrets.subnetworks.tables import BAD, GOOD, MAGNITUDE, RANDOM, SUBNETWORKS
+from darksecrets.subnetworks.tables import BAD, GOOD, RANDOM, SUBNETWORKS
 
 
 def subnetworks(model: PreTrainedModel, found: Found, draws: int, seed: int) -> pd.DataFrame:
@@ -64,9 +56,7 @@ def _weights(model: PreTrainedModel) -> list[int]:
 def predicted(
     model: PreTrainedModel, split: EncodedSplit, task: Task, table: pd.DataFrame
 ) -> SweepResult:
-    """Predictions of the intact model, of all subnetworks, and after magnitude pruning.
-
-    The model is left with the weights that magnitude pruning leaves at last.
+    """Predictions of the intact model and of all subnetworks.
 
     Args:
         model: A classifier in evaluation mode, on the device to use.
@@ -78,35 +68,5 @@ def predicted(
     groups = table.groupby(["subnetwork", "draw"], sort=False)
     parts = {f"{name} {draw}": Parts.from_table(part) for (name, draw), part in groups}
     removals = [None, *(each.removal() for each in parts.values())]
-    found = [predictions(model, split, task, rows, removals)]
-    names = [WHOLE, *parts]
-    for left in pruned(model):
-        found.append(predictions(model, split, task, rows, [None]))
-        names.append(f"{MAGNITUDE} {left:.1f}")
-    return SweepResult(sets_of(names), np.concatenate(found), split.labels, split.idx)
-
-
-def pruned(model: PreTrainedModel) -> Iterator[float]:
-    """Prune a model step by step, in place; the order is global and by absolute value.
-
-    Embeddings, biases, normalisation and the classifier stay as they are.
-
-    Args:
-        model: A model whose layers' linear maps can be found.
-
-    Yields:
-        The share of the weights that is left, once the model has only these.
-
-    Raises:
-        InputError: See `linear_maps_of`.
-    """
-    maps = matrices(model)
-    for left in shares_left():
-        zero_smallest(maps, 1 - left)
-        yield left
-
-
-def matrices(model: PreTrainedModel) -> list[nn.Linear]:
-    """The linear maps of all layers, each once."""
-    found = [module for layer in linear_maps_of(model) for module in (*layer.attention, *layer.mlp)]
-    return list(dict.fromkeys(found))
+    found = predictions(model, split, task, rows, removals)
+    return SweepResult(sets_of([WHOLE, *parts]), found, split.labels, split.idx)

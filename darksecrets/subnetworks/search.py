@@ -165,7 +165,7 @@ def importance(
     for places in by_length(lengths, gradients.batch_size_of(model, lengths)):
         batch, labels = gradients.batch_of(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), parts)
-        _, (heads, _, mlps) = gradients.backward(model, task, batch, labels, *gates)
+        heads, _, mlps = gradients.backward(model, task, batch, labels, *gates)
         for total, slopes in zip(totals, (heads[..., 0], mlps), strict=True):
             total += np.abs(slopes).sum(axis=0)
     return totals[0] / len(rows), totals[1] / len(rows)

@@ -15,9 +15,6 @@ SHOWN = (
         "whether the good subnetwork keeps the head; of several seeds, the share of those that do",
         where={"subnetwork": GOOD, "draw": 1, "part": HEADS},
         beside=("step",),
-        summaries=(
-            *("subnetwork_scores", "subnetwork_agreement", "subnetwork_overlap"),
-            "surviving_heads",
-        ),
+        summaries=("subnetwork_scores", "subnetwork_agreement"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Scores of subnetworks and of pruned weights, with intervals and tests.
+"""Scores of subnetworks, with intervals and tests.
 
 The good subnetwork is one of many of its size: it is compared with random ones as
 `darksecrets.stats.draws` says.
@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.ablation.joint_effects import score_of_most_frequent
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import plain, require_usable, weighted
 from darksecrets.arrays import Floats
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
+from darksecrets.importance.curves import score_of_most_frequent
 from darksecrets.stats.draws import rank_p_value, reach, reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.weighted import resampled
@@ -62,11 +62,11 @@ def scores(
     *,
     resamples: int,
     seed: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score the subnetworks of a model, as they are and re-trained, and its pruned weights.
+) -> pd.DataFrame:
+    """Score the subnetworks of a model, as they are and re-trained.
 
     Args:
-        result: Predictions of the whole model, of subnetworks, and of pruned weights.
+        result: Predictions of the whole model and of subnetworks.
         retrained: Predictions of re-trained subnetworks, by kind and draw, such as ``good-1``.
         table: See `subnetwork_scores`, likewise the others.
         task: The task.
@@ -74,7 +74,7 @@ def scores(
         seed: Their seed.
 
     Returns:
-        The tables of `subnetwork_scores` and `magnitude_pruning`.
+        The table of `subnetwork_scores`.
     """
     options = {"resamples": resamples, "seed": seed}
     results = {t.AS_IT_IS: result}
@@ -85,7 +85,7 @@ def scores(
         subnetwork_scores(each, table, task, trained=trained, **options)
         for trained, each in results.items()
     ]
-    return pd.concat(found, ignore_index=True), magnitude_pruning(result, task, **options)
+    return pd.concat(found, ignore_index=True)
 
 
 def subnetwork_scores(
@@ -120,31 +120,6 @@ def subnetwork_scores(
             )
     found = pd.DataFrame(rows)
     return found[[name for name in t.SUBNETWORK_SCORES.names if name in found]]
-
-
-def magnitude_pruning(
-    result: SweepResult, task: Task, *, resamples: int, seed: int
-) -> pd.DataFrame:
-    """Score a model whose smallest weights are 0.
-
-    Args:
-        result: Predictions of the whole model, and of those whose name says how much is left.
-        task: See `subnetwork_scores`.
-        resamples: See `subnetwork_scores`.
-        seed: See `subnetwork_scores`.
-
-    Returns:
-        The table ``magnitude_pruning`` without the columns of the model.
-    """
-    rows = []
-    for scores in _all_scores(result, task, resamples, seed):
-        for number in scores.of(t.MAGNITUDE):
-            left = float(scores.names[number].split()[1])
-            low, high = interval(scores.drawn[:, number] - scores.drawn[:, 0])
-            about = {"metric": scores.metric, "weights": left, "examples": len(result.idx)}
-            rows.append(about | _beside_whole(scores, scores.plain[number], low, high))
-    found = pd.DataFrame(rows)
-    return found[[name for name in t.MAGNITUDE_PRUNING.names if name in found]]
 
 
 def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> list[_Scores]:

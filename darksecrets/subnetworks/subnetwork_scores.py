@@ -16,7 +16,6 @@ _LOOKS = {
     tables.RANDOM: kit.dot(kit.GREY, "s"),
     tables.BAD: kit.dot(kit.VERMILLION, "v"),
 }
-_MAGNITUDE = kit.line(kit.GREEN, ".", width=0.8)
 _APART = 1.6
 """Points (%) between subnetworks of the same size, so that their intervals can be told apart."""
 
@@ -24,19 +23,16 @@ _APART = 1.6
 def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the score of every task against the share of weights that is left.
 
-    Lines through dots, and the band, are 95 % intervals of the difference to the whole model, drawn
+    Lines through dots are 95 % intervals of the difference to the whole model, drawn
     around its score. Scores, shares and ends of intervals are averaged over seeds. Filled dots are
     subnetworks as they are, hollow ones those that were trained again.
     """
     table, metrics = sources.table(tables.SUBNETWORK_SCORES), sources.main_metrics
-    magnitude = sources.table(tables.MAGNITUDE_PRUNING, "magnitude")
 
     def scores(axes: kit.Axes, task: str) -> None:
         rows = rows_of(table, task, metrics[task])
         compare(axes, rows)
-        pruned = _percent(rows_of(magnitude, task, metrics[task]), "weights")
         ends = ("low", "high")
-        kit.lines(axes, pruned, "percent", "score", {"": _MAGNITUDE}, ends=ends, alpha=0.15)
         means = _percent(rows, "subnetwork", "trained")
         hollow = means["trained"] != tables.AS_IT_IS
         places = means["subnetwork"].map(list(_LOOKS).index) - 1 - len(_LOOKS) * hollow
@@ -48,7 +44,6 @@ def draw(sources: kit.Sources) -> kit.Figure:
     legend: dict[str, Any] = dict(_LOOKS)
     if (table["trained"] != tables.AS_IT_IS).any():
         legend["trained again"] = kit.hollow(kit.dot(kit.INK))
-    legend |= {"magnitude pruning": _MAGNITUDE}
     legend |= {"whole model": INTACT, "most frequent label": CHANCE}
     panel = kit.Panel(scores, x="Weights left (%)", y="Score", height=1.4)
     headline = "Score of subnetworks by their size"

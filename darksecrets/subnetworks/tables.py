@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.data.tables import METRIC
-from darksecrets.importance.tables import IMPORTANT_HEADS, PARTS
-from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, TASK, names
+from darksecrets.importance.tables import PARTS
+from darksecrets.run.columns import HEAD, LAYER, MODEL, P_VALUE, TASK, names
 from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
 KINDS = GOOD, BAD, RANDOM = ("good", "bad", "random")
 TRAININGS = AS_IT_IS, RETRAINED = ("as it is", "re-trained")
-MAGNITUDE = "magnitude"
 
 _KIND = text(
     "subnetwork",
@@ -94,14 +91,6 @@ SUBNETWORK_SCORES = Table(
     key=(*names(*MODEL, METRIC), "subnetwork", "trained"),
 )
 
-MAGNITUDE_PRUNING = Table(
-    "magnitude_pruning",
-    "Score against the share of weights that are left if the smallest in absolute value become 0, "
-    "over all linear maps of the layers together.",
-    (*MODEL, METRIC, _WEIGHTS, *_SCORED, _CHANCE, _EXAMPLES),
-    key=(*names(*MODEL, METRIC), "weights"),
-)
-
 _PARTS = like(_PART, "whether heads or MLPs are compared")
 _SEEDS = integer("seeds", "fine-tuning seeds of the task", low=1)
 
@@ -129,45 +118,4 @@ SUBNETWORK_AGREEMENT = Table(
     key=("task", "part"),
 )
 
-SUBNETWORK_OVERLAP = Table(
-    "subnetwork_overlap",
-    "How much the good subnetworks of two tasks, or of the seeds of one, share.",
-    (
-        TASK,
-        like(TASK, "task of the other models; the same: other seeds", name="other_task"),
-        _PARTS,
-        integer("pairs", "pairs of models", low=1),
-        share("shared", "share of the parts that both keep, mean over pairs"),
-        share("chance", "the same if each kept as many at random", control_of="shared"),
-        *_correlation(
-            "phi",
-            "mean correlation of the flags, 0 if `shared` is `chance`; empty if one side keeps all",
-        ),
-        like(P_VALUE, "two-sided permutation test of no correlation", optional=True),
-        like(
-            P_VALUE,
-            "the same, heads permuted within their layers; empty for MLPs",
-            name="p_within_layers",
-            optional=True,
-        ),
-        like(Q_VALUE, "false discovery rate of `p_value` over the pairs of tasks", optional=True),
-    ),
-    key=("task", "other_task", "part"),
-    may_be_empty=True,
-)
-
-SURVIVING_HEADS = replace(
-    IMPORTANT_HEADS,
-    name="surviving_heads",
-    meaning="Whether the heads of good subnetworks are those that do something recognisable: rank "
-    "correlation of surviving with every measure of heads that the run has; means over seeds. No "
-    "rows if all heads survive.",
-    columns=tuple(column for column in IMPORTANT_HEADS.columns if column.name != "definition"),
-    key=("task", "measure", "measured"),
-    may_be_empty=True,
-)
-
-TABLES = (
-    *(SUBNETWORKS, SUBNETWORK_SCORES, MAGNITUDE_PRUNING, SUBNETWORK_AGREEMENT),
-    *(SUBNETWORK_OVERLAP, SURVIVING_HEADS),
-)
+TABLES = (SUBNETWORKS, SUBNETWORK_SCORES, SUBNETWORK_AGREEMENT)

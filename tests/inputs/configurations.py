@@ -15,7 +15,6 @@ _COUNTS = {
     "patterns.folds": 2,
     "patterns.epochs": 1,
     "patterns.label_maps.size": 1,
-    "ablation.joint.draws": 2,
     "threads": 1,
 }
 _UNBOUNDED = ("samples.size",)  # all examples, if there are fewer
@@ -128,7 +127,6 @@ KEYS = [
     key("ablation.states", ["finetuned", "finetuned"], "more than once"),
     key("ablation.tasks", [], "in the list"),
     key("ablation.tasks", ["STSB"], "did you mean 'STS-B'"),
-    key("ablation.joint.tasks", ["XNLI"], "expected one of"),
     key("seed_grid.tasks", ["XNLI"], "expected one of"),
     key("seed_grid.init_seeds", [1], "at least 2 in the list"),
     key("seed_grid.order_seeds", [1, 1], "more than once"),

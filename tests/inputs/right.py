@@ -35,7 +35,6 @@ KEYS = [
     _key("fine_tuning.max_length", 8),
     _key("fine_tuning.batch_size", 100_000),
     _key("ablation.states", []),
-    _key("ablation.joint.tasks", []),
     *(
         _key("ablation.sets", [selector])
         for selector in (
@@ -72,7 +71,7 @@ FILES = [
     _yaml("quoted keys", _TOP.replace("run", '"run"')),
     _yaml("JSON", json.dumps(run(), indent=2)),
     _yaml("JSON with tabs", json.dumps(run(), indent="\t")),
-    _yaml("sections that are empty", _TOP + "samples: {}\nablation: {joint: {}}\n"),
+    _yaml("sections that are empty", _TOP + "samples: {}\nablation: {}\n"),
     _yaml("a number with underscores", _TOP + "samples: {size: 1_000}\n"),
     _yaml("on without quotes", _TOP + "inspect: {parse: on}\n"),
     _yaml("escapes", 'run: "\\x61"\ndata: {source: builtin}\nmodel: {source: builtin}\n'),

@@ -1,4 +1,4 @@
-"""Made-up outputs of models with weights exchanged, of which the truth is known."""
+"""Made-up outputs of models with layers reset, of which the truth is known."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.landscape.results import Reset
-from darksecrets.landscape.swaps import interpolations, swaps
+from darksecrets.landscape.swaps import swaps
 from darksecrets.landscape.tables import SWAPS
 
-POINTS = np.array([0.0, 0.5, 1.0])
-LAYERS, HEADS = 3, 4
+LAYERS = 3
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,7 @@ class MadeUp:
         self,
         rng: np.random.Generator,
         *,
-        heads: np.ndarray | float = 0.0,
         exchanged: np.ndarray | float = 0.0,
-        change: np.ndarray | None = None,
         noise: float = 0.3,
     ) -> Reset:
         """One seed. Every model adds noise by the same law, the fine-tuned one included.
@@ -48,9 +45,7 @@ class MadeUp:
 
         Args:
             rng: Source of randomness.
-            heads: [layers, heads] what resetting each takes from the right output.
-            exchanged: [swaps] the same for whatever else is exchanged.
-            change: [layers, heads] how far heads have moved; random if not given.
+            exchanged: [swaps] what resetting each takes from the right output.
             noise: Standard deviation of what a model adds to outputs.
         """
         right = np.eye(2)[self.labels] - 0.5
@@ -61,21 +56,11 @@ class MadeUp:
             made: np.ndarray = (self.base + added - lost).astype(np.float32)
             return made
 
-        table = [(s.direction, s.kind, s.first, s.last, rng.random()) for s in swaps(LAYERS)]
-        parts, finetuned = len(interpolations(LAYERS)), drawn()
-        validation = drawn(parts, len(POINTS))
-        validation[:, -1] = finetuned
-        train = validation[:, :, ::2].copy()
+        table = [(swap.kind, swap.first, swap.last, rng.random()) for swap in swaps(LAYERS)]
         return Reset(
             swaps=pd.DataFrame(table, columns=list(SWAPS.names)),
-            finetuned=finetuned,
+            finetuned=drawn(),
             swapped=drawn(len(table), cost=exchanged),
-            heads=drawn(LAYERS, HEADS, cost=heads),
-            head_changes=rng.random((LAYERS, HEADS)) if change is None else change,
             idx=np.arange(len(self.labels)),
             labels=self.labels,
-            train_labels=self.labels[::2],
-            points=POINTS,
-            validation=validation,
-            train=train,
         )

@@ -1,4 +1,4 @@
-"""Made-up numbers of whole models: what they learned, grids of fine-tunings, flatness, surfaces."""
+"""Made-up numbers of whole models: what they learned, grids of fine-tunings, flatness."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -8,39 +8,11 @@ from glue import TASKS
 
 from darksecrets.data.metrics import compute
 from darksecrets.finetuning.tables import LEARNED
-from darksecrets.landscape.surface import Grid as Nodes
-from darksecrets.landscape.surface import Points, Surface, along, around, between
 from darksecrets.landscape.tables import FLATNESS, MEASURES, STATES
 from darksecrets.seeds.statistics import Grid
 
 TASK = TASKS["MRPC"]
 EXAMPLES, EPOCHS = 40, 4
-NO_POINTS = (np.array([], dtype=np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty(0))
-NO_LOSSES = (np.empty((2, 0)), np.empty((2, 2, 0)))
-
-
-def made_surface(*, path: bool = False, flat: bool = False) -> Surface:
-    """Losses of a bowl around the fine-tuned model; or the same loss everywhere."""
-
-    def grid(x: np.ndarray, y: np.ndarray) -> Nodes:
-        across, up = np.meshgrid(x, y)
-        bowl = np.full_like(across, 0.7) if flat else 0.1 + across**2 + up**2
-        losses = np.stack([bowl, bowl])
-        return Nodes(x, y, losses, np.stack([0.98 * losses, 1.02 * losses]))
-
-    shares = np.array([[1.0, 0], [0, 0], [0, 1]])
-    ones = np.ones((2, 3))
-    ends = np.stack([0.8 * ones, 1.2 * ones])
-    corners = Points(np.full(3, -1), shares, 2 * shares, np.zeros(3), ones, ends)
-    steps, places = np.array([0, 5, 9]), np.array([[1.0, 0], [0.4, 0.1], [0, 0]])
-    followed = Points(steps, places, 2 * places, np.zeros(3), ones, ends)
-    planes = {
-        "models": grid(between(7), between(7)),
-        "random": grid(around(7, 1), around(7, 1)),
-        "line": grid(along(7), np.zeros(1)),
-    }
-    none = Points(*NO_POINTS, *NO_LOSSES)
-    return Surface(planes, corners, followed if path else none, np.ones((2, 1, 2)))
 
 
 def made_flatness(seeds: int, ratio: float = 4.0) -> pd.DataFrame:
@@ -55,7 +27,7 @@ def made_flatness(seeds: int, ratio: float = 4.0) -> pd.DataFrame:
                     known = {} if measure == "sharpness" else ends
                     row = {"task": task, "state": state, "seed": seed, "measure": measure}
                     rows.append({**row, "value": value, **known})
-    about = {"split": "train", "scale": "filter", "steps": 3, "examples": 8, "parameters": 9}
+    about = {"split": "train", "steps": 3, "examples": 8, "parameters": 9}
     numbers = {"loss": 0.1, "constant_loss": 0.69, "gradient": 0.1}
     return pd.DataFrame(rows).assign(**about, **numbers)[list(FLATNESS.names)]
 

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from toy_data import save_bert, save_dataset
 
 from darksecrets.finetuning import training
-from darksecrets.finetuning.snapshots import Wanted
+from darksecrets.landscape.snapshots import Wanted
 
 TRAIN, VALIDATION = 39, 21
 SETTINGS: dict[str, Any] = {
@@ -57,7 +57,7 @@ def finetune(
         scores=folder / "scores.csv",
         predictions=folder / "predictions.csv",
         curve=folder / "curve.csv",
-        snapshots=Wanted(folder / "snapshots", snapshots) if snapshots else None,
+        record=Wanted(folder / "snapshots", snapshots).record if snapshots else None,
         checkpoint_seconds=checkpoint_seconds,
     )
 

@@ -64,10 +64,9 @@ ELSEWHERE = {
     "head_ablation": {"delta"},  # see p_value
     "layer_ablation": {"delta"},
     "set_ablation": {"delta"},
-    "survival": {"helped_p", "helped_q", "hurt_p", "hurt_q", "unbiased_gain"},  # counts; best_head
+    "survival": {"helped_p", "helped_q", "hurt_p", "hurt_q"},  # counts
     "worst_heads": {"q_value", "equal_words_q"},  # of head_ablation and equal_words
     "smaller_models": {"delta"},  # of pruning_curves
-    "linked_ablation": {"p_value", "q_value", "delta"},  # of head_ablation
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},
     "typical_maps": {"probability"},

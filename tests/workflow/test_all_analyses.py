@@ -92,36 +92,17 @@ def test_the_run_has_the_declared_tables_and_no_others(run):
         TABLES[path.stem].read(path)
 
 
-def test_layers_are_reset_in_both_directions(run):
-    """With all fine-tuned weights in the pre-trained encoder, it is the fine-tuned model."""
+def test_layers_are_reset_and_snapshots_are_gone(run):
+    """With all layers and the embeddings reset, nothing but the classifier is fine-tuned."""
     table = pd.read_csv(run / "tables" / "reset_layers.csv")
     assert set(table["task"]) == {"RTE"}
-    intact = table[table["direction"] == "reset"].groupby("seed")["baseline"].unique()
-    every = "direction == 'transferred' and kind == 'up to' and last_layer == 6"
-    whole = table.query(every).groupby("seed")["score"].unique()
-    assert intact.map(list).to_dict() == whole.map(list).to_dict()
-    assert len(pd.read_csv(run / "tables" / "reset_heads.csv")) == len(SEEDS) * 36
+    whole = table.query("kind == 'up to' and last_layer == 6").set_index("seed")["weight_change"]
+    parts = table.query("kind == 'layer'").groupby("seed")["weight_change"].max()
+    assert (whole <= parts).all()
     means = pd.read_csv(run / "tables" / "reset_means.csv")
     assert set(means["seeds"]) == {len(SEEDS)}
-    ends = pd.read_csv(run / "tables" / "interpolation.csv").query("alpha == 1")
-    assert (ends["difference"] == 0).all()
-    joined = pd.read_csv(run / "tables" / "change_and_cost.csv")
-    assert set(joined["change"]) == {"maps", "weights"}
-
-
-def test_heads_are_followed_through_a_training_whose_snapshots_are_gone(run):
-    """The last cosine with the start is that of Figure 5, of these examples; both models differ."""
-    table = pd.read_csv(run / "tables" / "head_trajectories.csv")
-    assert set(zip(table["task"], table["state"], table["seed"], strict=True)) == {
-        ("RTE", "finetuned", 1)
-    }
-    assert (table.loc[table["step"] == 0, "cosine_to_start"] == 1).all()
-    last = table[table["step"] == table["step"].max()].set_index(["layer", "head"])
-    assert (last["cosine_to_end"] == 1).all()
-    figure5 = pd.read_csv(run / "tables" / "cosine.csv").query("task == 'RTE' and seed == 1")
-    figure5 = figure5.set_index(["layer", "head"])["similarity"]
-    assert np.allclose(last["cosine_to_start"], figure5, atol=1e-4)
-    assert len(pd.read_csv(run / "tables" / "head_halfway.csv")) == 36
+    points = pd.read_csv(run / "tables" / "surface_points.csv")
+    assert points["step"].notna().any(), "the path of the training"
     assert not list((run / "snapshots").rglob("*.safetensors"))
 
 
@@ -129,9 +110,9 @@ def test_heads_removed_in_the_order_of_their_importance(run):
     """With all heads removed, every order ends alike."""
     importance = pd.read_csv(run / "tables" / "head_importance.csv")
     assert set(importance["task"]) == {"RTE"}
-    assert len(importance) == len(SEEDS) * 9 * 36
+    assert len(importance) == len(SEEDS) * 6 * 36
     agreement = pd.read_csv(run / "tables" / "importance_agreement.csv")
-    references = {"leave-one-out loss", "validation score", "another order", "other examples"}
+    references = {"leave-one-out loss", "validation score", "other examples"}
     assert set(agreement["reference"]) == references
     curves = pd.read_csv(run / "tables" / "pruning_curves.csv")
     ends = curves[curves["heads"] == 36].groupby(["seed", "metric"])["score"].nunique()
@@ -171,12 +152,9 @@ def test_subnetworks_of_the_run_and_those_trained_again(run):
         "as it is": [3],
         "re-trained": [3],
     }
-    assert len(pd.read_csv(run / "tables" / "magnitude_pruning.csv")) == len(SEEDS) * 9
     agreement = pd.read_csv(run / "tables" / "subnetwork_agreement.csv")
     assert agreement["part"].tolist() == ["head", "MLP"]
     assert (agreement["seeds"] == len(SEEDS)).all()
-    surviving = pd.read_csv(run / "tables" / "surviving_heads.csv")
-    assert set(surviving["task"]) <= {"RTE"}
     assert not list((run / "retrained").rglob("*.safetensors"))
 
 

@@ -101,7 +101,7 @@ def test_a_model_whose_heads_cannot_be_disabled_gets_everything_else(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("target", ["figure8", "results/bad/tables/linked_ablation.csv"])
+@pytest.mark.parametrize("target", ["figure8", "results/bad/tables/linked_groups.csv"])
 def test_results_of_disabling_in_a_run_that_disables_nothing(refused, target):
     message = refused(configuration(ablation={"states": []}), target)
     for word in ("disables no heads", "ablation.states: []", "expected [finetuned]"):
@@ -112,13 +112,12 @@ def test_results_of_disabling_in_a_run_that_disables_nothing(refused, target):
 @pytest.mark.parametrize(
     ("target", "key", "words"),
     [
-        ("pruned_models", "importance.pruning.tasks", "removes no heads"),
-        ("pruned_models", "importance.tasks", "measures no importance"),
+        ("pruning_curves", "importance.pruning.tasks", "removes no heads"),
+        ("importance_agreement", "importance.tasks", "measures no importance"),
         ("compressed_models", "compression.tasks", "compresses no models"),
         ("compression", "compression.tasks", "compresses no models"),
         ("faithfulness", "faithfulness.tasks", "compares attention with no"),
-        ("paths", "landscape.tasks", "resets no layers"),
-        ("head_trajectories", "landscape.trajectories.tasks", "follows no training"),
+        ("reset_layers", "landscape.tasks", "resets no layers"),
         ("loss_surfaces", "landscape.surface.tasks", "computes no loss surfaces"),
         ("flatness", "landscape.flatness.tasks", "measures no flatness"),
         ("seed_variance", "seed_grid.tasks", "has no grid of seeds"),

@@ -38,8 +38,8 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
     each = ("prepare_dataset", "annotate_examples", "evaluate_pretrained", "extract_attention")
     assert {jobs[name] for name in (*each, "measure_attention")} == {tasks}
     assert jobs["finetune"] == tasks * 2 * seeds
-    assert jobs["sweep_heads"] == jobs["sweep_joint"] == tasks * seeds
-    assert jobs["score_ablation"] == jobs["score_joint"] == jobs["compare_effects"] == 1
+    assert jobs["sweep_heads"] == tasks * seeds
+    assert jobs["score_ablation"] == jobs["compare_effects"] == 1
     assert jobs["get_framenet"] == 1
 
 
@@ -70,7 +70,7 @@ def test_a_sweep_over_some_tasks_draws_and_compares_only_these(all_config, tmp_p
 def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned, tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text("run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n")
-    table = "results/own/tables/linked_ablation.csv"
+    table = "results/own/tables/linked_groups.csv"
     jobs = planned(snakemake(tmp_path, "-n", table, config=str(own)).stdout)
     assert jobs["compare_effects"] == jobs["measure_framenet_heads"] == 1
     assert jobs["measure_attention"] == 1
@@ -126,12 +126,10 @@ def needs(whole_run):
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),
         ("faithfulness", {"evaluate_pretrained", "extract_attention", "attention_gradients"}),
         ("compression", {"sweep_pruned", "extract_attention", "compression_times"}),
-        ("reset_layers", {"evaluate_pretrained", "sweep_heads", "paths"}),
-        ("paths", {"evaluate_pretrained", "sweep_heads", "figure5"}),
+        ("reset_layers", {"evaluate_pretrained", "sweep_heads", "figure5"}),
         ("loss_surfaces", {"reset_weights", "sweep_heads", "figure5"}),
-        ("head_trajectories", {"extract_attention", "reset_weights", "figure5"}),
         ("flatness", {"evaluate_pretrained", "reset_weights", "figure5"}),
-        ("atlas", {"figure5", "table1", "report", "joint_ablation"}),
+        ("atlas", {"figure5", "table1", "report"}),
     ],
 )
 def test_partial_targets_need_no_more_than_they_should(whole_run, needs, target, without):
@@ -308,7 +306,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(all_config, 
     assert {name for name, *_ in changed - drawn} == {
         *("evaluate_baselines", "compare_scores", "collect_learning_curves", "compare_attention"),
         *("compare_patterns", "score_ablation", "compare_effects", "atlas_maps", "atlas", "claims"),
-        *("compare_important_heads", "compare_surviving_heads", "compare_alternatives"),
+        *("compare_important_heads", "compare_alternatives"),
         *("collect_norms", "collect_faithfulness", "describe_run"),
     }
 

@@ -45,7 +45,7 @@ def test_jobs_of_a_model_ask_for_a_gpu(smoke_config):
         *("look_at_text", "measure_syntactic_changes", "measure_syntax", "measure_coreference"),
         *("measure_alternatives", "measure_linked_alternatives"),
         "measure_faithfulness",
-        *("extract_attention", "measure_framenet_heads", "sweep_heads", "sweep_joint"),
+        *("extract_attention", "measure_framenet_heads", "sweep_heads"),
         *("reset_weights", "measure_surface", "measure_flatness"),
         *("keep_snapshots", "follow_heads", "finetune_cell"),
         *("measure_importance", "order_heads", "sweep_pruned"),

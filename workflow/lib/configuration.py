@@ -272,7 +272,6 @@ def _choose_tasks(config: dict[str, Any]) -> None:
     names = {"tasks": list(config["tasks"])}
     choices = [
         ("ablation.tasks", "tasks", ""),
-        ("ablation.joint.tasks", "ablation.tasks", ""),
         *(
             choice
             for one in analyses.find().values()

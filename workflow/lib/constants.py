@@ -33,10 +33,6 @@ CONSTANTS: dict[str, Any] = {
     "ablation.bootstrap": 10000,
     "ablation.permutations": 10000,
     "ablation.splits": 1000,
-    # How many heads are disabled together: 1, 2, 4, 8 and so on, and all.
-    "ablation.joint.heads": "auto",
-    # Drop of a score (× 100) up to which heads count as not needed.
-    "ablation.joint.tolerance": 1,
     # Colours of Figure 5 from the lowest cosine of the run to 1.
     "figures.cosine_scale": "data",
     # Examples per task in the atlas, and the largest number of their tokens.

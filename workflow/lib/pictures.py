@@ -81,7 +81,7 @@ ONE_SEED: Mapping[str, str] = {
     f"real-{name.replace('_', '-')}.png": name
     for name in (
         *("importance_agreement", "pruning_curves", "subnetwork_scores", "surviving_parts"),
-        *("learned_gates", "compression", "head_trajectories", "loss_surfaces"),
+        *("learned_gates", "compression", "loss_surfaces"),
         *("seed_variance", "syntactic_heads", "attention_trees"),
     )
 }

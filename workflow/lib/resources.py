@@ -19,13 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from darksecrets.ablation.sets import joint_counts
 from darksecrets.data import files
 from darksecrets.features.head_distances import WORK
-from darksecrets.importance.steps import NODES, pruning_counts
-from darksecrets.models.selectors import Shape
+from darksecrets.importance.steps import pruning_counts
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
-from darksecrets.subnetworks.steps import most_steps, shares_left
+from darksecrets.subnetworks.steps import most_steps
 from darksecrets.text import texts
 from workflow.lib.configuration import results_folder
 
@@ -42,7 +40,6 @@ _ON_HUB = (50_000, 5_000)  # examples of a task on the Hub whose entry has no `s
 _IMPORTS_MB = 520  # torch and transformers in one process
 _CUDA_MB = 3500  # CUDA's libraries and pinned memory; assumed, not measured
 _OF_THREAD_MB = 240  # of every further thread that works on examples of its own
-_OF_RESETTING_THREAD_MB = 330  # the same where layers are reset
 _ENCODED = 250  # bytes per token while texts are encoded
 _TABLE_MB = 180  # pandas
 _SNAKEMAKE_MB = 250  # in a scheduler's job, besides the script
@@ -213,7 +210,7 @@ def finetuning(work: Work) -> Need:
 def keeping_snapshots(work: Work) -> Need:
     """A fine-tuning, repeated, that keeps weights on the way until they are measured."""
     need, weights = finetuning(work), work.model.weights
-    number = int(work.config["landscape"]["trajectories"]["snapshots"])
+    number = int(work.config["landscape"]["surface"]["snapshots"])
     return dataclasses.replace(
         need,
         memory=need.memory + work.megabytes(12),
@@ -262,13 +259,6 @@ def _sets(work: Work) -> int:
     return 1 + work.model.layers * (work.model.heads + 1) + len(work.config["ablation"]["sets"])
 
 
-def _joint_sets(work: Work) -> int:
-    """Sets of heads disabled together: prefixes of the random orders, and of two by each half."""
-    joint = work.config["ablation"]["joint"]
-    counts = joint_counts(joint["heads"], Shape(work.model.layers, work.model.heads))
-    return 1 + len(counts) * (int(joint["draws"]) + 4)
-
-
 def _all_sets(work: Work, sets: int, passes: float) -> Need:
     """Predictions under some sets, which take as much as that many passes of all examples."""
     predictions = 8 * sets * work.validation / MB
@@ -291,16 +281,10 @@ def sweep(work: Work) -> Need:
     return _with_ties(_all_sets(work, sets, sets))
 
 
-def joint(work: Work) -> Need:
-    """Predictions with several heads disabled together."""
-    sets = _joint_sets(work)
-    return _with_ties(_all_sets(work, sets, _PASSES_OF_JOINT * sets))
-
-
 def importance(work: Work) -> Need:
-    """Gradients of the gates of heads, their integral, and each head disabled in both modes."""
+    """Gradients of the gates of heads, and each head disabled in both modes."""
     examples = _of_importance(work)
-    backward = 3 * (1 + NODES) * work.forward(examples)
+    backward = 3 * work.forward(examples)
     swept = work.all_heads * 2 * work.forward(examples)
     operations = (backward + swept * CORE["inference"] / CORE["sweep"]) / work.pace
     return _with_model(work, 12, work.kept(32), operations=operations, seconds=_LOADING + 1)
@@ -352,7 +336,7 @@ def subnetworks(work: Work) -> Need:
 
 
 def subnetwork_scoring(work: Work) -> Need:
-    """Intervals of subnetworks and of magnitude pruning; overlaps of all pairs of tasks."""
+    """Intervals of subnetworks."""
     tasks = work.config["subnetworks"]["tasks"]
     one = _scored(work.config, tasks, lambda each: 2 * _subnetworks(each))
     pairs = math.comb(len(tasks) + 1, 2) * (0.2 + 0.002 * work.all_heads)
@@ -361,18 +345,13 @@ def subnetwork_scoring(work: Work) -> Need:
 
 def _subnetworks(work: Work) -> int:
     """The whole model, subnetworks, and models with fewer weights."""
-    return 3 + int(work.config["subnetworks"]["draws"]) + len(shares_left())
+    return 3 + int(work.config["subnetworks"]["draws"])
 
 
 def important_heads(work: Work) -> Need:
     """Rank correlations of importance with all measures of heads, of all tasks."""
     seconds = 1 + len(work.config["tasks"]) * (0.5 + 0.01 * work.all_heads)
     return Need(memory=600, start=_START_OF_TABLES, seconds=seconds)
-
-
-def pruned_model(work: Work) -> Need:
-    """Two copies of a model, and exporting one."""
-    return _with_model(work, 24, 400, seconds=_LOADING + 10, disk=work.megabytes(4))
 
 
 def compression(work: Work) -> Need:
@@ -407,52 +386,19 @@ def _compressed(work: Work) -> int:
 
 
 def resetting(work: Work) -> Need:
-    """A model with layers and heads reset, each alone and together, and between both models."""
-    settings, layers = work.config["landscape"], work.model.layers
+    """A model with sets of layers reset, one after the other."""
+    settings = work.config["landscape"]
     scored = min(work.validation, int(settings["examples"] or work.validation))
-    inner = len(settings["points"]) - 1
-    paths = inner * (layers / 2 + 3)  # a layer needs half of the model on average
-    passes = _reset_sets(work) / 2 + paths
-    operations = passes * work.forward(scored)
-    operations += paths * work.forward(min(work.train, int(settings["training"])))
-    outputs = 8 * (_reset_sets(work) + inner * (layers + 3)) * scored / MB
-    own = _OF_RESETTING_THREAD_MB * (work.config["threads"] - 1)
+    outputs = 8 * _reset_sets(work) * scored / MB
     return _with_model(
         work,
         24,
-        500 + own + outputs + work.encoding(scored),
+        500 + outputs + work.encoding(scored),
         host=_IMPORTS_MB + 400 + work.megabytes(12) + outputs,
-        operations=operations / work.pace,
+        operations=_reset_sets(work) * work.forward(scored) / work.pace,
         seconds=2 * _LOADING,
         disk=outputs,
     )
-
-
-def following(work: Work) -> Need:
-    """The maps of a model at some steps of its training, on a few examples, and their patterns."""
-    settings, model = work.config["landscape"]["trajectories"], work.model
-    number = int(settings["snapshots"])
-    share = min(1.0, int(settings["examples"]) / max(1, work.sample))
-    of_examples = work.all_heads * share * work.sample
-    maps = all_maps(work)
-    passing = share * work.maps / MB
-    return dataclasses.replace(
-        maps,
-        memory=maps.memory + 6 * passing + work.megabytes(16),
-        operations=number * share * maps.operations,
-        seconds=2 * _LOADING
-        + 2e-8 * number * model.weights
-        + number * (of_examples / _MAPS_PER_SECOND + share * work.maps / _MAP_BYTES_PER_SECOND),
-        disk=8 * 9 * number * of_examples / MB,
-    )
-
-
-def comparing_trajectories(work: Work) -> Need:
-    """Intervals of the heads' steps, of all seeds."""
-    settings = work.config["landscape"]["trajectories"]
-    numbers = int(settings["snapshots"]) * work.all_heads
-    seeds = max(seeds_of(work.config, task) for task in work.config["tasks"])
-    return table(300 + 16 * 1000 * numbers / MB, seconds=2 + 2e-4 * seeds * numbers)
 
 
 def flatness(work: Work) -> Need:
@@ -480,14 +426,14 @@ def flatness(work: Work) -> Need:
 def reset_scoring(work: Work) -> Need:
     """Intervals and tests of everything reset, of all models."""
     settings = work.config["landscape"]
-    one = _scored(work.config, settings["tasks"], lambda each: 2 * _reset_sets(each))
+    one = _scored(work.config, settings["tasks"], lambda each: _reset_sets(each))
     return _scaled(one, len(settings["states"]), "seconds")
 
 
 def surface(work: Work) -> Need:
-    """Losses on two planes and a line; what spans them lies on disk, and is read for each point."""
+    """Losses on a plane and a line, with the models that span them in memory."""
     settings = work.config["landscape"]["surface"]
-    points = 2 * int(settings["grid"]) * (int(settings["grid"]) + 1)
+    points = int(settings["grid"]) * (int(settings["grid"]) + 2)
     examples = min(work.validation, int(settings["examples"]))
     examples += min(work.train, int(settings["examples"]))
     texts = work.encoding(_rows(work))
@@ -495,18 +441,17 @@ def surface(work: Work) -> Need:
         work,
         12,
         300 + texts,
-        host=_IMPORTS_MB + texts + work.megabytes(12),
+        host=_IMPORTS_MB + texts + work.megabytes(24),
         operations=points * work.forward(examples) / work.pace,
         kind="training",  # as fast, in mixed precision
         seconds=5 * _LOADING + points * (_SUMMED * work.model.weights + _BATCH),
         disk=150e-6 * points,
-        passing=work.megabytes(20),
     )
 
 
 def _reset_sets(work: Work) -> int:
-    """Layers in both directions, and heads."""
-    return work.model.layers * (work.model.heads + 11)
+    """Layers up to each, from each and each alone, and thirds of them."""
+    return 3 * work.model.layers + 3
 
 
 def _pruned(work: Work) -> Need:
@@ -541,13 +486,6 @@ def scoring(work: Work) -> Need:
 
 def _tested_sets(work: Work) -> int:
     return _sets(work)
-
-
-def joint_scoring(work: Work) -> Need:
-    """Intervals of heads disabled together, of all sweeps."""
-    ablation = work.config["ablation"]
-    one = _scored(work.config, ablation["joint"]["tasks"], _joint_sets)
-    return _scaled(one, len(ablation["states"]), "seconds")
 
 
 def _scored(config: Mapping[str, Any], tasks: Iterable[str], sets: Callable[[Work], int]) -> Need:

@@ -18,21 +18,17 @@ RESAMPLING = {
     key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
 }
 SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets")}
-SETTINGS_OF_JOINT = {"mode": config["ablation"]["mode"]}
-JOINT = config["ablation"]["joint"]["tasks"] if SWEPT else []
 EFFECTS = (
-    *("head_ablation", "layer_ablation", "set_ablation", "best_head", "survival"),
+    *("head_ablation", "layer_ablation", "set_ablation", "survival"),
     "seed_effects",
 )
 COMPARISONS = (
     *("task_agreement", "worst_overlap", "worst_heads"),
-    *("linked_ablation", "linked_groups"),
+    "linked_groups",
 )
-TOGETHER = ("joint_ablation", "largest_sets")
 if not LEFT_OUT:
     CHECKS["sweep_heads"] = of_ablation.check_run
 CHECKS["score_ablation"] = partial(of_ablation.check_states, left_out=LEFT_OUT)
-CHECKS["score_joint"] = partial(of_ablation.check_joint, left_out=LEFT_OUT)
 
 
 rule sweep_heads:
@@ -98,73 +94,6 @@ rule score_ablation:
         "../../scripts/score_ablation.py"
 
 
-rule sweep_joint:
-    """Predict the validation set with several heads disabled together.
-
-    Which heads follows from the effects of single heads on one half of the examples; the other half scores
-    them.
-    """
-    input:
-        dataset="<results>/data/{task}",
-        model=classifier_folder,
-        sweep="<results>/ablation/{task}/{state}/seed-{seed}",
-    output:
-        joint=directory("<results>/joint/{task}/{state}/seed-{seed}"),
-    log:
-        "<logs>/sweep_joint/{task}/{state}/seed-{seed}.log",
-    benchmark:
-        "<benchmarks>/sweep_joint/{task}/{state}/seed-{seed}.tsv"
-    wildcard_constraints:
-        state="|".join(STATES),
-    group:
-        "joint"
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.joint, gpu=True),
-    params:
-        task=entry_of_task(*OF_EXAMPLES),
-        settings=SETTINGS_OF_JOINT,
-        joint=lambda wildcards: joint_of(wildcards.task),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-    message:
-        "Disable heads together on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
-    script:
-        "../../scripts/sweep_joint.py"
-
-
-rule score_joint:
-    """Compare heads disabled together with the intact model, on the examples that did not choose them.
-
-    The size of the largest set of heads that can be disabled is also averaged over fine-tuning seeds; with one seed, there are no rows.
-    """
-    input:
-        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", JOINT),
-        joints=sweeps_of("<results>/joint/{task}/{state}/seed-{seed}", JOINT),
-    output:
-        **{name: f"<results>/tables/{name}.csv" for name in TOGETHER},
-        provenance="<results>/tables/joint_ablation.provenance.json",
-    log:
-        "<logs>/score_joint.log",
-    benchmark:
-        "<benchmarks>/score_joint.tsv"
-    conda:
-        "../../envs/model.yaml"
-    resources:
-        **ask(resources.joint_scoring),
-    params:
-        models=[model for model in SWEPT_MODELS if model[0] in JOINT],
-        tasks=entries_to_score(JOINT),
-        joint={task: joint_of(task) for task in JOINT},
-        tolerance=lookup(dpath="ablation/joint/tolerance", within=config),
-        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
-    message:
-        "Compare the heads disabled together"
-    script:
-        "../../scripts/score_joint.py"
-
-
 rule compare_effects:
     """Compare which heads matter between tasks, and with the heads that other sections single out.
 
@@ -226,7 +155,7 @@ figure(
     label="Which gains are real",
     **OF_EFFECTS,
     table="<results>/tables/head_ablation.csv",
-    best="<results>/tables/best_head.csv",
+    best="<results>/tables/survival.csv",
 )
 
 
@@ -242,17 +171,4 @@ figure(
 )
 
 
-figure(
-    "joint_ablation",
-    "Score against the number of heads disabled together: at random, and in the order of their single effects.",
-    section=DISABLING,
-    label="Heads disabled together",
-    group="effects",
-    of_run=bool(JOINT),
-    tasks=JOINT,
-    table="<results>/tables/joint_ablation.csv",
-)
-
-
 in_run(*EFFECTS, *COMPARISONS, when=SWEPT)
-in_run(*TOGETHER, when=bool(JOINT))

@@ -180,13 +180,6 @@ def measured_models(task: str) -> list[str]:
 MEASURED_MODELS = [[task, model] for task in config["tasks"] for model in measured_models(task)]
 
 
-def followed_seeds(task: str) -> list[int]:
-    """Fine-tuning seeds of a task whose training is followed."""
-    chosen = config["landscape"]["trajectories"]["seeds"]
-    seeds = config["tasks"][task]["seeds"]
-    return [seed for seed in seeds if chosen is None or seed in chosen]
-
-
 def finetuned_folders(wildcards) -> list[str]:
     """The fine-tuned models of a task, one for each seed."""
     return expand(
@@ -323,13 +316,6 @@ def classifier_folder(wildcards) -> str:
     return f"<results>/models/{wildcards.task}/{wildcards.state}/seed-{wildcards.seed}"
 
 
-def joint_of(task: str) -> dict:
-    """What is disabled together; the task's first metric orders the heads."""
-    of_run = {key: config["ablation"]["joint"][key] for key in ("heads", "draws")}
-    metric = METRICS_OF_TASKS[task][0]
-    return {**of_run, "seed": config["ablation"]["seed"], "metric": metric}
-
-
 def sweeps_of(pattern: str, tasks: Iterable[str]) -> list[str]:
     """The pattern for tasks whose heads are disabled, every state and seed."""
     return per_task_and_seed(pattern, tasks, state=config["ablation"]["states"])
@@ -403,10 +389,7 @@ def finetunings(wildcards) -> list[tuple[str, int]]:
 
 
 def snapshots_for_surface(wildcards) -> list[str]:
-    """The weights that a training has kept on its way, if it is followed and began with the pre-trained model."""
-    tasks = config["landscape"]["trajectories"]["tasks"]
-    if wildcards.task not in tasks or int(wildcards.seed) not in followed_seeds(wildcards.task):
-        return []
+    """The weights that a training has kept on its way, if it began with the pre-trained model."""
     if config["fine_tuning"]["reinitialized_layers"]:
         return []
     return ["<results>/snapshots/{task}/finetuned/seed-{seed}"]

@@ -33,38 +33,6 @@ rule finetune:
         "../../scripts/finetune.py"
 
 
-FOLLOWED = config["landscape"]["trajectories"]["tasks"]
-
-
-rule keep_snapshots:
-    """Repeat a training that is followed, and keep its weights at some steps until they are measured.
-
-    Its results do not depend on whether it is followed, nor on what is changed in that later.
-    """
-    input:
-        dataset="<results>/data/{task}",
-        model="<results>/models/pretrained",
-    output:
-        snapshots=temp(directory("<results>/snapshots/{task}/{state}/seed-{seed}")),
-    log:
-        "<logs>/keep_snapshots/{task}/{state}/seed-{seed}.log",
-    benchmark:
-        "<benchmarks>/keep_snapshots/{task}/{state}/seed-{seed}.tsv"
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.keeping_snapshots, gpu=True),
-    params:
-        task=entry_of_task(*OF_EXAMPLES),
-        fine_tuning=settings_of_training,
-        snapshots=lookup(dpath="landscape/trajectories/snapshots", within=config),
-    message:
-        "Keep weights of {wildcards.state} on {wildcards.task} during training: seed {wildcards.seed}"
-    script:
-        "../../scripts/keep_snapshots.py"
-
-
 rule evaluate_pretrained:
     """Score the pre-trained weights with an untrained classifier, and with a trained one, for every seed."""
     input:

@@ -23,7 +23,6 @@ for importance_rule, key in (
     CHECKS[importance_rule] = partial(
         of_importance.check_tasks, key=key, left_out=config["left_out"]["interventions"]
     )
-CHECKS["save_pruned_model"] = of_importance.check_removable
 
 
 rule measure_importance:
@@ -187,39 +186,6 @@ rule score_pruned:
         "Score the models with heads removed"
     script:
         "../../scripts/score_pruned.py"
-
-
-rule save_pruned_model:
-    """Save a smaller model without the heads that can be removed; PyTorch alone can run it.
-
-    They are the least important ones by the absolute gradient, as many as training examples that made no order
-    tolerate.
-    """
-    input:
-        dataset="<results>/data/{task}",
-        model="<results>/models/{task}/finetuned/seed-{seed}",
-        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
-        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
-    output:
-        model=directory("<results>/pruned_models/{task}/seed-{seed}"),
-    log:
-        "<logs>/save_pruned_model/{task}/seed-{seed}.log",
-    benchmark:
-        "<benchmarks>/save_pruned_model/{task}/seed-{seed}.tsv"
-    group:
-        "pruning"
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.pruned_model),
-    params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-    message:
-        "Save a smaller model of {wildcards.task}: seed {wildcards.seed}"
-    script:
-        "../../scripts/save_pruned_model.py"
 
 
 figure(

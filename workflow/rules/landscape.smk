@@ -1,15 +1,11 @@
-# Section 4.3, further: what does fine-tuning do? Layers reset, paths between two models, and how flat the
-# loss is around them.
+# Section 4.3, further: what does fine-tuning do? Layers reset, and how flat the loss is around models.
 
 
 from darksecrets.landscape import preflight as of_landscape
 
 LANDSCAPE = "Section 4.3, what fine-tuning does"
 RESET = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
-TABLES_OF_LANDSCAPE = (
-    *("reset_layers", "reset_heads", "reset_means", "interpolation"),
-    "change_and_cost",
-)
+TABLES_OF_LANDSCAPE = ("reset_layers", "reset_means")
 SURFACES = config["landscape"]["surface"]["tasks"]
 TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
 # The models that span a plane, in the order of `darksecrets.landscape.surface_tables.CORNERS`.
@@ -26,7 +22,6 @@ for landscape_rule, key, lacks in (
     ("score_reset", "tasks", "resets no layers"),
     ("collect_surfaces", "surface.tasks", "computes no loss surfaces"),
     ("compare_flatness", "flatness.tasks", "measures no flatness"),
-    ("compare_trajectories", "trajectories.tasks", "follows no training"),
 ):
     CHECKS[landscape_rule] = partial(of_data.check_chosen, key=f"landscape.{key}", lacks=lacks)
 CHECKS["measure_flatness"] = of_landscape.check_derivatives
@@ -34,10 +29,7 @@ CHECKS["reset_weights"] = partial(of_landscape.check_run, left_out=config["left_
 
 
 rule reset_weights:
-    """Put weights that fine-tuning began with back into a fine-tuned model, layer by layer and head by head.
-
-    Also the other way round, and for points between both models. What the models share is computed once.
-    """
+    """Put weights that fine-tuning began with back into a fine-tuned model, layer by layer."""
     input:
         dataset="<results>/data/{task}",
         pretrained="<results>/models/pretrained",
@@ -58,7 +50,7 @@ rule reset_weights:
         **ask(resources.resetting, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        settings={key: config["landscape"][key] for key in ("points", "examples", "training")},
+        settings={"examples": config["landscape"]["examples"]},
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         start=STARTING,
@@ -69,7 +61,7 @@ rule reset_weights:
 
 
 rule score_reset:
-    """Score all models with layers and heads reset, and compare costs with changes of maps."""
+    """Score all models with layers reset."""
     input:
         outputs=[
             f"<results>/reset/{task}/{state}/seed-{seed}"
@@ -77,7 +69,6 @@ rule score_reset:
             for state in config["landscape"]["states"]
             for seed in config["tasks"][task]["seeds"]
         ],
-        similarity=expand("<results>/similarity/{task}/cosine.csv", task=RESET),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE},
         provenance="<results>/tables/reset_layers.provenance.json",
@@ -97,7 +88,7 @@ rule score_reset:
         seeds={task: config["tasks"][task]["seeds"] for task in RESET},
         resampling=RESAMPLING,
     message:
-        "Score the models with layers and heads reset"
+        "Score the models with layers reset"
     script:
         "../../scripts/score_reset.py"
 
@@ -111,18 +102,6 @@ figure(
     of_run=bool(RESET),
     tasks=RESET,
     table="<results>/tables/reset_means.csv",
-)
-
-
-figure(
-    "paths",
-    "Loss and score between what fine-tuning began with and what it made, for all layers and each.",
-    section=LANDSCAPE,
-    label="Between both models",
-    group="landscape",
-    of_run=bool(RESET),
-    tasks=RESET,
-    table="<results>/tables/interpolation.csv",
 )
 
 
@@ -206,97 +185,37 @@ in_run(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
 in_run(*TABLES_OF_LANDSCAPE, when=bool(RESET))
 
 
-FOLLOWED_MODELS = [
-    (task, state, seed)
-    for task in FOLLOWED
-    for state in config["landscape"]["states"]
-    for seed in followed_seeds(task)
-]
-TABLES_OF_TRAJECTORIES = ("head_trajectories", "head_halfway", "layer_halfway", "halfway_order")
+rule keep_snapshots:
+    """Repeat a training whose loss surface is measured, and keep its weights at some steps for the path.
 
-
-rule follow_heads:
-    """Measure the maps of every head at some steps of a training, on a few of the sampled examples."""
+    Its results do not depend on that.
+    """
     input:
         dataset="<results>/data/{task}",
-        pretrained="<results>/models/pretrained",
-        finetuned="<results>/models/{task}/{state}/seed-{seed}",
-        snapshots="<results>/snapshots/{task}/{state}/seed-{seed}",
-        classifier=CLASSIFIER,
+        model="<results>/models/pretrained",
     output:
-        heads=directory("<results>/trajectories/{task}/{state}/seed-{seed}"),
+        snapshots=temp(directory("<results>/snapshots/{task}/{state}/seed-{seed}")),
     log:
-        "<logs>/follow_heads/{task}/{state}/seed-{seed}.log",
+        "<logs>/keep_snapshots/{task}/{state}/seed-{seed}.log",
     benchmark:
-        "<benchmarks>/follow_heads/{task}/{state}/seed-{seed}.tsv"
-    group:
-        "following"
+        "<benchmarks>/keep_snapshots/{task}/{state}/seed-{seed}.tsv"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.following, gpu=True),
+        **ask(resources.keeping_snapshots, gpu=True),
     params:
-        samples=lookup(dpath="samples", within=config),
         task=entry_of_task(*OF_EXAMPLES),
-        examples=lookup(dpath="landscape/trajectories/examples", within=config),
-        seed=lookup(dpath="samples/seed", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        start=STARTING,
+        fine_tuning=settings_of_training,
+        snapshots=lookup(dpath="landscape/surface/snapshots", within=config),
     message:
-        "Follow the heads of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
+        "Keep weights of {wildcards.state} on {wildcards.task} during training: seed {wildcards.seed}"
     script:
-        "../../scripts/follow_heads.py"
-
-
-rule compare_trajectories:
-    """Say when the heads and layers of all followed models change, and in which order."""
-    input:
-        heads=[
-            f"<results>/trajectories/{task}/{state}/seed-{seed}"
-            for task, state, seed in FOLLOWED_MODELS
-        ],
-    output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_TRAJECTORIES},
-        provenance="<results>/tables/head_trajectories.provenance.json",
-    log:
-        "<logs>/compare_trajectories.log",
-    benchmark:
-        "<benchmarks>/compare_trajectories.tsv"
-    group:
-        "trajectories"
-    conda:
-        "../../envs/figures.yaml"
-    resources:
-        **ask(resources.comparing_trajectories),
-    params:
-        models=FOLLOWED_MODELS,
-        seed=lookup(dpath="samples/seed", within=config),
-    message:
-        "Compare when the heads change"
-    script:
-        "../../scripts/compare_trajectories.py"
-
-
-figure(
-    "head_trajectories",
-    "Maps of the heads during fine-tuning: how far they are from their start and end, and what they attend to.",
-    section=LANDSCAPE,
-    label="Heads during training",
-    group="trajectories",
-    of_run=bool(FOLLOWED_MODELS),
-    tasks=FOLLOWED,
-    table="<results>/tables/head_trajectories.csv",
-    halfway="<results>/tables/layer_halfway.csv",
-)
-
-
-in_run(*TABLES_OF_TRAJECTORIES, when=bool(FOLLOWED_MODELS))
+        "../../scripts/keep_snapshots.py"
 
 
 rule measure_surface:
-    """Measure the loss on planes through a fine-tuned model: of three models, and of random directions.
+    """Measure the loss on the plane of three models, and on the line of two, with the path of the training.
 
     Rows of points are kept until all are there, so that a job that was stopped goes on.
     """
@@ -334,7 +253,7 @@ rule measure_surface:
         **ask(resources.surface, gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
-        settings=without(config["landscape"]["surface"], "tasks", "seeds"),
+        settings=without(config["landscape"]["surface"], "tasks", "seeds", "snapshots"),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -360,7 +279,7 @@ collect(
 
 figure(
     "loss_surfaces",
-    "Losses of every task around its fine-tuned model, on two planes and a line.",
+    "Losses of every task around its fine-tuned model, on a plane and a line.",
     section=LANDSCAPE,
     label="Loss surfaces (Hao et al. 2019)",
     group="landscape",

@@ -6,10 +6,7 @@ from darksecrets.subnetworks import preflight as of_subnetworks
 SUBNETWORKS = "Section 4.6, subnetworks"
 SEARCH = config["subnetworks"]
 SEARCHED = SEARCH["tasks"] if SWEPT and "finetuned" in config["ablation"]["states"] else []
-TABLES_OF_SUBNETWORKS = (
-    *("subnetworks", "subnetwork_scores", "magnitude_pruning"),
-    *("subnetwork_agreement", "subnetwork_overlap"),
-)
+TABLES_OF_SUBNETWORKS = ("subnetworks", "subnetwork_scores", "subnetwork_agreement")
 # Kind and number of the subnetworks that are trained again.
 RETRAINED = (
     ["good-1", "bad-1", *(f"random-{draw}" for draw in range(1, SEARCH["retrained_draws"] + 1))]
@@ -25,7 +22,7 @@ CHECKS["score_subnetworks"] = partial(
 rule find_subnetworks:
     """Find the heads and MLPs that are enough for most of a model's score; predict with these and with others.
 
-    Training examples choose them. Magnitude pruning, beside them, needs no examples.
+    Training examples choose them.
     """
     input:
         dataset="<results>/data/{task}",
@@ -84,9 +81,9 @@ rule retrain_subnetwork:
 
 
 rule score_subnetworks:
-    """Score the subnetworks of all models, as they are and re-trained, and their weights without the smallest.
+    """Score the subnetworks of all models, as they are and re-trained.
 
-    Also compare the good subnetworks of seeds and of tasks: do they keep the same heads and MLPs?
+    Also compare the good subnetworks of seeds: do they keep the same heads and MLPs?
     """
     input:
         subnetworks=per_task_and_seed(
@@ -118,40 +115,11 @@ rule score_subnetworks:
         models=[(task, seed) for task in SEARCHED for seed in config["tasks"][task]["seeds"]],
         retrained=RETRAINED,
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
-        permutations=1999,
         seed=lookup(dpath="ablation/seed", within=config),
     message:
         "Score and compare subnetworks"
     script:
         "../../scripts/score_subnetworks.py"
-
-
-rule compare_surviving_heads:
-    """Correlate survival in good subnetworks with what heads do: do the interpretable ones survive?"""
-    input:
-        subnetworks="<results>/tables/subnetworks.csv",
-        tables=lambda wildcards: TABLES_OF_HEADS,
-    output:
-        table="<results>/tables/surviving_heads.csv",
-        provenance="<results>/tables/surviving_heads.provenance.json",
-    log:
-        "<logs>/compare_surviving_heads.log",
-    benchmark:
-        "<benchmarks>/compare_surviving_heads.tsv"
-    group:
-        "effects"
-    conda:
-        "../../envs/figures.yaml"
-    resources:
-        **ask(resources.important_heads),
-    params:
-        metrics=METRICS_OF_TASKS,
-        permutations=1999,
-        seed=lookup(dpath="ablation/seed", within=config),
-    message:
-        "Compare the heads that survive with what heads do"
-    script:
-        "../../scripts/compare_surviving_heads.py"
 
 
 figure(
@@ -169,15 +137,14 @@ figure(
 
 figure(
     "subnetwork_scores",
-    "Scores of good, random and bad subnetworks beside magnitude pruning, against the weights that are left.",
+    "Scores of good, random and bad subnetworks, against the weights that are left.",
     section=SUBNETWORKS,
     label="Scores of subnetworks",
     group="effects",
     of_run=bool(SEARCHED),
     tasks=SEARCHED,
     table="<results>/tables/subnetwork_scores.csv",
-    magnitude="<results>/tables/magnitude_pruning.csv",
 )
 
 
-in_run(*TABLES_OF_SUBNETWORKS, "surviving_heads", when=bool(SEARCHED))
+in_run(*TABLES_OF_SUBNETWORKS, when=bool(SEARCHED))

@@ -9,7 +9,6 @@ from scipy.stats import chi2
 
 from darksecrets.ablation.claims import (
     equal_words_of_worst,
-    largest_shares,
     varies_across_tasks,
     worst_heads_elsewhere,
 )
@@ -59,11 +58,6 @@ def test_worst_heads_are_scored_on_other_tasks(heads, survival):
         assert row["value"] == pytest.approx(expected)
         assert row["low"] == pytest.approx(expected - 1 - 0.5)
         assert row["high"] == pytest.approx(expected + 2 + 0.5)
-
-
-def test_shares_of_the_largest_sets():
-    table = pd.DataFrame({"heads": [36], "largest": [9], "ci_low": [0], "ci_high": [18]})
-    assert largest_shares(table)[["value", "low", "high"]].to_numpy().tolist() == [[0.25, 0, 0.5]]
 
 
 def test_equal_words_of_the_worst_heads_have_six_controls():

@@ -5,17 +5,15 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, axes_named, cells_of, draw_with, line_named, marked
+from drawn import ALL, axes_named, cells_of, draw_with, marked
 from glue import TASKS
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from darksecrets.ablation import (
     figure8,
     figure9,
-    joint_ablation,
     task_agreement,
 )
-from darksecrets.ablation.tables import ORDERS
 from darksecrets.run.errors import InputError
 
 MAIN = {task: TASKS[task].metrics[0] for task in ALL}
@@ -94,30 +92,6 @@ def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds(
     assert (3, 1) not in expected[1] | expected[-1]
     for sign, places in expected.items():
         assert marked(axes, f"significant {sign}") == places
-
-
-def test_every_order_is_a_line_beside_the_intact_model() -> None:
-    rng, counts = np.random.default_rng(3), [1, 2, 4, 8, 16, 32, 36]
-    rows = [
-        {"task": task, "state": "finetuned", "seed": seed, "metric": MAIN[task], "order": order}
-        | {"heads": count, "baseline": 80.0 + seed, "score": 80.0 + seed + delta, "chance": 50.0}
-        | {"ci_low": delta - 4, "ci_high": delta + 5}
-        for task in ALL[1:]
-        for seed in (1, 2)
-        for order in ORDERS
-        for count in counts
-        for delta in [-30 * rng.random()]
-    ]
-    table = pd.DataFrame(rows)
-    figure = draw_with(joint_ablation.draw, ALL, table=table)
-    assert [axes.get_label() for axes in figure.axes] == ALL[1:], "the tasks that the table has"
-    for task in ALL[1:]:
-        axes = axes_named(figure, task)
-        assert line_named(axes, "intact").get_ydata()[0] == pytest.approx(81.5)
-        means = table[table["task"] == task].groupby(["order", "heads"])["score"].mean()
-        for order in ORDERS:
-            assert list(line_named(axes, order).get_xdata()) == counts
-            np.testing.assert_allclose(line_named(axes, order).get_ydata(), means.loc[order])
 
 
 def test_scores_that_are_all_equal_are_drawn() -> None:

@@ -11,7 +11,7 @@ from sweeps import sweep
 from darksecrets.ablation.links import Experiments, linked
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import Resampling, effects, of_kind
-from darksecrets.ablation.tables import LINKED_ABLATION, LINKED_GROUPS
+from darksecrets.ablation.tables import LINKED_GROUPS
 from darksecrets.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.run.tables import identify
 from darksecrets.stats.resampling import bootstrap_weights
@@ -63,16 +63,9 @@ def measured(chosen, task="RTE", state="finetuned", seed=2, **more) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def checked(found):
-    each, groups = found
-    return (
-        LINKED_ABLATION.check(each, "made", "correct"),
-        LINKED_GROUPS.check(groups, "made", "correct"),
-    )
-
-
 def link(results, experiments):
-    return checked(linked(ablation(results), results.items(), experiments, RESAMPLING))
+    found = linked(ablation(results), results.items(), experiments, RESAMPLING)
+    return LINKED_GROUPS.check(found, "made", "correct")
 
 
 def test_heads_that_exceed_controls_are_looked_up_in_the_models_they_belong_to():
@@ -81,41 +74,26 @@ def test_heads_that_exceed_controls_are_looked_up_in_the_models_they_belong_to()
         measured([], relation="subject to verb"),
     ]
     experiments = Experiments(framenet(), measured([(3, 1), (3, 2)]), pd.concat(relations))
-    results = sweeps()
-    each, groups = link(results, experiments)
-    named = each.query("metric in ('accuracy', 'pearson')")
-    places = named[["task", "seed", "group", "relation", "layer", "head"]].to_numpy().tolist()
-    assert places == [
-        ["RTE", 1, "framenet", "", 2, 3],
-        ["RTE", 2, "framenet", "", 2, 3],
-        ["RTE", 2, "equal_words", "", 3, 1],
-        ["RTE", 2, "equal_words", "", 3, 2],
-        ["RTE", 2, "token_pairs", "verb to subject", 1, 1],
-        ["STS-B", 1, "framenet", "", 2, 3],
-    ]
-    sizes = groups.query("seed == 2").set_index(["group", "relation"])["heads"]
+    groups = link(sweeps(), experiments)
+    named = groups.query("metric in ('accuracy', 'pearson') and heads > 0")
+    sizes = named.set_index(["task", "seed", "group", "relation"])["heads"]
     assert sizes.to_dict() == {
-        ("framenet", ""): 1,
-        ("equal_words", ""): 2,
-        ("token_pairs", "verb to subject"): 1,
-        ("token_pairs", "subject to verb"): 0,
+        ("RTE", 1, "framenet", ""): 1,
+        ("RTE", 2, "framenet", ""): 1,
+        ("RTE", 2, "equal_words", ""): 2,
+        ("RTE", 2, "token_pairs", "verb to subject"): 1,
+        ("STS-B", 1, "framenet", ""): 1,
     }
-    heads = ablation(results)
-    for row in named.itertuples():
-        model = heads[
-            (heads["task"] == row.task)
-            & (heads["seed"] == row.seed)
-            & (heads["metric"] == row.metric)
-        ]
-        mine = model[(model["layer"] == row.layer) & (model["head"] == row.head)].iloc[0]
-        assert (row.delta, row.q_value) == (mine["delta"], mine["q_value"])
+    none = groups[(groups["seed"] == 2) & (groups["relation"] == "subject to verb")]
+    assert (none["heads"] == 0).all()
+    assert len(none)
 
 
 def test_a_group_is_beside_random_heads_of_its_layers_and_has_a_limit():
     chosen = [(1, 1), (1, 2), (2, 4)]
     results = sweeps([("RTE", "finetuned", 1)], examples=50, changed=0.4)
     (result,) = results.values()
-    _, groups = link(results, Experiments(framenet(chosen)))
+    groups = link(results, Experiments(framenet(chosen)))
     row = groups.iloc[0]
     right = 100 * (result.predictions[: 1 + len(PLACES)] == result.labels)
     deltas = dict(zip(PLACES, right.mean(axis=1)[1:] - right[0].mean(), strict=True))
@@ -147,8 +125,7 @@ def test_a_group_is_beside_random_heads_of_its_layers_and_has_a_limit():
 
 
 def test_where_no_head_stands_out_the_group_has_none():
-    each, groups = link(sweeps(), Experiments(framenet([]), measured([])))
-    assert each.empty
+    groups = link(sweeps(), Experiments(framenet([]), measured([])))
     assert (groups["heads"] == 0).all()
     numbers = ["mean_effect", "ci_low", "control", "p_value", "q_value", "drop_bound"]
     assert groups[numbers].isna().to_numpy().all()
@@ -156,27 +133,25 @@ def test_where_no_head_stands_out_the_group_has_none():
 
 
 def test_a_group_of_all_heads_has_no_random_heads_to_differ_from():
-    each, groups = link(sweeps(), Experiments(framenet(PLACES)))
+    groups = link(sweeps(), Experiments(framenet(PLACES)))
     assert groups["p_value"].isna().all()
     assert groups["over_control"].to_numpy() == pytest.approx(0)
-    assert each["share_below"].isna().all()
 
 
 def test_the_pretrained_models_heads_are_those_of_every_seed():
     """Its maps do not depend on a seed, so that the table of equal words has none."""
     words = [measured([(3, 1)]), measured([(3, 1)], state="pretrained", seed=np.nan)]
     models = [*MODELS, ("RTE", "pretrained", 1), ("RTE", "pretrained", 2)]
-    each, _ = link(sweeps(models), Experiments(framenet(), pd.concat(words)))
-    found = each.query("group == 'equal_words'")
+    groups = link(sweeps(models), Experiments(framenet(), pd.concat(words)))
+    found = groups.query("group == 'equal_words' and heads > 0")
     assert found[["task", "state", "seed"]].to_numpy().tolist() == [
         ["RTE", "finetuned", 2],
         ["RTE", "pretrained", 1],
         ["RTE", "pretrained", 2],
     ]
-    assert set(map(tuple, found[["layer", "head"]].to_numpy().tolist())) == {(3, 1)}
 
 
 def test_models_that_did_not_begin_with_the_pretrained_heads_have_none_of_framenet():
     models = [("RTE", "finetuned", 1), ("RTE", "finetuned-from-normal", 1)]
-    each, groups = link(sweeps(models), Experiments(framenet()))
-    assert set(each["state"]) == set(groups["state"]) == {"finetuned"}
+    groups = link(sweeps(models), Experiments(framenet()))
+    assert set(groups["state"]) == {"finetuned"}

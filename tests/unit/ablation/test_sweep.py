@@ -14,7 +14,6 @@ from darksecrets.ablation import shared
 from darksecrets.ablation import sweep as module
 from darksecrets.ablation.backends import Loop
 from darksecrets.ablation.disable import Disable, disable
-from darksecrets.ablation.joint import Joint, joint_settings
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.sets import sweep_sets
 from darksecrets.ablation.shared import Shared
@@ -404,33 +403,3 @@ def test_a_damaged_model_is_refused(data, tmp_path):
     with pytest.raises(InputError, match="not finite"):
         run(folder, data, tmp_path / "sweep")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-JOINT = {"heads": [1, 3, 8], "draws": 2, "seed": 5}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("task", "mode"), [("RTE", "zero"), ("STS-B", "uniform")])
-def test_a_joint_sweep_gives_the_loops_predictions(task, mode, data, tmp_path):
-    """Against running the model with each set of heads disabled, one example at a time."""
-    model = save_model(tmp_path / "model", task=task)
-    options = {"mode": mode}
-    single, _ = run(model, data, tmp_path / "single", task, **options)
-    joint = Joint(**JOINT, metric=TASKS[task].metrics[0])
-    settings = joint_settings(settings_of(task, **options), tmp_path / "single", joint)
-    assert not settings.parts
-    chosen = {"sets": settings.sets, "parts": False, **options}
-    found, _ = run(model, data, tmp_path / "joint", task, **chosen)
-    assert found.sets["name"].tolist() == ["nothing", *settings.sets]
-    expected, _ = loop(model, data, settings.sets, mode, task, parts=False)
-    if TASKS[task].is_regression:
-        np.testing.assert_allclose(found.predictions, expected[..., 0], atol=1e-5)
-    else:
-        assert np.array_equal(found.predictions, expected.argmax(-1))
-    assert np.array_equal(found.idx, single.idx)
-    names = dict(zip(single.sets["name"], single.predictions, strict=True))
-    alone = [name for name in settings.sets if name in names]
-    assert alone, "orders begin with single heads"
-    for name in alone:
-        predictions = found.predictions[found.sets["name"].tolist().index(name)]
-        np.testing.assert_allclose(predictions, names[name], atol=1e-5)

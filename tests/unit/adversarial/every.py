@@ -17,7 +17,6 @@ from adversarial import (
     subnets,
     syntax,
     together,
-    trajectories,
     types,
     verdicts,
 )
@@ -55,11 +54,8 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     subnets.of_scores,
     subnets.of_weights,
     subnets.of_masks,
-    subnets.of_survivors,
     landscape.reset,
-    trajectories.of_heads,
     landscape.flat,
-    together.joint,
     together.linked_groups,
     verdicts.claims,
 )

@@ -12,9 +12,8 @@ from adversarial.models import SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.together import labelled_orders
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
-from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.tables import RANDOM
+from darksecrets.importance.curves import score_orders
 from darksecrets.importance.gradients import Gradients
 from darksecrets.importance.learned import Found, Kept, learned_gates
 from darksecrets.importance.pruning import layer_needs, of_layers, plan
@@ -25,10 +24,9 @@ from darksecrets.importance.tables import (
     ABSOLUTE,
     EXACT,
     HEADS,
-    INTEGRATED,
     LEARNED,
     LOSS,
-    ORDER,
+    RANDOM,
     SCORE,
     SIGNED,
     WEIGHTS,
@@ -36,8 +34,8 @@ from darksecrets.importance.tables import (
 from darksecrets.models import selectors
 
 _TOLERANCE = 4.0
-_EXAMPLES, _PATHS = 60, 20
-_SIGNED = (SIGNED, INTEGRATED, EXACT)
+_EXAMPLES = 60
+_SIGNED = (SIGNED, EXACT)
 _SETS = 20  # random ones, so that the best of 21 sets has p < 0.05
 _WITHOUT_MEAN = "gradients and effects that are 0 on average"
 _UNEQUAL = "sets of heads differ, gates keep any"
@@ -77,7 +75,6 @@ def _of_agreement(
     within = rows.loc[rows["part"] == HEADS, "p_within_layers"]
     made.each("importance_agreement: p_within_layers < 0.05", within < LEVEL)
     made.interval("importance_agreement", "spearman", rows, CI)
-    assert (table["reference"] == ORDER).any()
     signed = importance[importance["definition"].isin(_SIGNED)]
     made.interval("head_importance", "importance", signed, CI)
     of_mlps = mlps[mlps["definition"].isin(_SIGNED)]
@@ -93,10 +90,7 @@ def _gradients(rng: np.random.Generator, needed: np.ndarray) -> Gradients:
     output, kept = -drawn(_EXAMPLES), -drawn(_EXAMPLES)
     return Gradients(
         output=output,
-        of_tokens=np.abs(output) + rng.random(output.shape),
         kept=kept,
-        integrated=-drawn(_PATHS),
-        incomplete=np.zeros(_PATHS),
         exact={mode: drawn(_EXAMPLES) for mode in ("zero", "uniform")},
         mlp=-drawn(_EXAMPLES)[..., :1],
         mlp_exact=drawn(_EXAMPLES)[..., :1],
@@ -147,10 +141,10 @@ def removal(size: Size, folder: Path) -> Iterator[Trial]:
         for _ in range(size.sweeps):
             known = Together.draw(rng, shape, cost, shift)
             table = pruning_orders(_importance(rng, shape, known.effects), _places(shape), 10, 3)
-            layers, planned = of_layers(table), plan(table, size.examples)
+            layers, planned = of_layers(table), plan(table)
             result = _removed(known, [*planned.sets, *layers], shape)
             options = {"tolerance": _TOLERANCE, "resamples": SAMPLES.bootstrap, "seed": 3}
-            curves, pruned = joint_effects(result, planned, TASK, **options)
+            curves, pruned = score_orders(result, planned, TASK, **options)
             needs = layer_needs(result, layers, TASK, **options)
             if truth == POWER:
                 curves = curves[(curves["order"] == ABSOLUTE) & (curves["heads"] == size.layers)]

@@ -164,7 +164,7 @@ def _ablation_nulls(
         )
         gains = [of[of["kind"] == part].iloc[0] for _, _, of in tables]
         real = [row["ci_low"] > 0 for row in gains]
-        yield once(f"best_head ({metric}): unbiased_gain of a {part} above 0", kind, real, ONE_END)
+        yield once(f"survival ({metric}): unbiased_gain of a {part} above 0", kind, real, ONE_END)
 
 
 def _ablation_power(metric: str, shape: sweeps.Shape, draws: int) -> Iterator[Trial]:
@@ -181,7 +181,7 @@ def _ablation_power(metric: str, shape: sweeps.Shape, draws: int) -> Iterator[Tr
         kind = f"one head of {shape.layers**2} gains {100 * known.true[metric][7]:.1f} points"
         name = f"({metric})"
         yield once(f"head_ablation {name}: q_value < 0.05", kind, found, LEVEL, POWER)
-        yield once(f"best_head {name}: unbiased_gain above 0", kind, gained, ONE_END, POWER)
+        yield once(f"survival {name}: unbiased_gain above 0", kind, gained, ONE_END, POWER)
 
 
 def annotators(size: Size, folder: Path) -> Iterator[Trial]:

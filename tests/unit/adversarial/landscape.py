@@ -1,4 +1,4 @@
-"""Trials of reset layers and of flatness: no difference, changes that mean nothing."""
+"""Trials of reset layers and of flatness: no difference, and plain ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from made_up_landscape import HEADS, LAYERS, MadeUp
+from made_up_landscape import MadeUp
 
 from adversarial.models import SAMPLES, TASK
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
@@ -16,58 +16,28 @@ from darksecrets.landscape.statistics import score
 from darksecrets.landscape.tables import STATES
 
 _LOSS = ("loss_low", "loss_high")
-_KIND = ["direction", "kind"]
 
 
 def reset(size: Size, folder: Path) -> Iterator[Trial]:
-    """Exchanges of layers and heads between equal models; and costly ones, which follow changes."""
+    """Layers that are reset between equal models; and costly ones."""
     for seeds, truth in ((1, NULL), (2, NULL), (2, POWER)):
         rng, made = np.random.default_rng(40 + seeds), Statements()
+        costly = truth == POWER
         for _ in range(size.sweeps):
-            change = rng.random((LAYERS, HEADS))
-            costly = truth == POWER
             task = MadeUp.draw(rng)
-            results = {
-                seed: task.model(
-                    rng, heads=3 * change * costly, exchanged=2.0 * costly, change=change
-                )
-                for seed in range(seeds)
-            }
-            maps = dict.fromkeys(results, change)
-            tables = score(results, maps, TASK, "finetuned", SAMPLES)
-            _of_effects(tables, made, power=costly)
-            _of_join(tables["change_and_cost"], made, power=costly)
-        kind = "what changed most costs most" if costly else "equal models"
+            results = {seed: task.model(rng, exchanged=2.0 * costly) for seed in range(seeds)}
+            _of_effects(score(results, TASK, "finetuned", SAMPLES), made)
+        kind = "layers that cost" if costly else "equal models"
         yield from made.trials(f"{kind}, {seeds} seeds", truth)
 
 
-def _of_effects(tables: dict[str, pd.DataFrame], made: Statements, *, power: bool) -> None:
-    for name in ("reset_layers", "reset_heads", "reset_means"):
-        # put into the pre-trained encoder, which costs as much as they do, weights have no effect
-        table = tables[name]
-        if "direction" in table:
-            table = table[table["direction"] == "reset"]
+def _of_effects(tables: dict[str, pd.DataFrame], made: Statements) -> None:
+    for name, table in tables.items():
         made.each(f"{name}: p_value < 0.05", table["p_value"] < LEVEL)
-        families = [table] if "kind" not in table else [t for _, t in table.groupby(_KIND)]
-        for family in families:
+        for _, family in table.groupby("kind"):
             made.any(f"{name}: q_value < 0.05", family["q_value"] < LEVEL)
         made.interval(name, "delta", table, CI)
         made.interval(name, "loss_delta", table, _LOSS)
-    if not power:
-        between = tables["interpolation"]
-        made.interval("interpolation", "difference", between[between["alpha"] < 1], CI)
-
-
-def _of_join(table: pd.DataFrame, made: Statements, *, power: bool) -> None:
-    every = table
-    if power:
-        every = table[(table["scope"] == "heads") & (table["cost"] == "loss")]
-    heads = every[every["scope"] == "heads"]
-    for name in ("p_value", "p_within_layers"):
-        rows = every if name == "p_value" else heads
-        made.each(f"change_and_cost: {name} < 0.05", rows[name] < LEVEL)
-        made.any(f"change_and_cost: q{name[1:]} < 0.05", rows[f"q{name[1:]}"] < LEVEL)
-    made.interval("change_and_cost", "spearman", heads, CI)
 
 
 def flat(size: Size, folder: Path) -> Iterator[Trial]:
@@ -94,7 +64,7 @@ def _flatness(rng: np.random.Generator, seeds: int, ratio: float) -> pd.DataFram
         for seed in range(seeds)
         for value in (times * np.exp(0.5 * rng.normal()),)
     ]
-    return pd.DataFrame(rows).assign(split="train", scale="filter", measure="trace")
+    return pd.DataFrame(rows).assign(split="train", measure="trace")
 
 
 def _traces(rng: np.random.Generator) -> pd.DataFrame:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
-from darksecrets.ablation.joint import Plan
 from darksecrets.ablation.results import SweepResult
+from darksecrets.importance.orders import Plan
 
 Floats = npt.NDArray[np.float64]
 

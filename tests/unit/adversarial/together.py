@@ -1,7 +1,6 @@
-"""Trials of the inferences about several heads: disabled together, named elsewhere, in two ways."""
+"""Trials of the inferences about several heads: removed together, or named elsewhere."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,46 +11,19 @@ from adversarial import sweeps
 from adversarial.models import EQUAL, SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
-from darksecrets.ablation.joint import Joint, plan
-from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.links import DIRECTION, Experiments, linked
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.statistics import effects, of_kind
-from darksecrets.ablation.tables import LEAST_IMPORTANT, RANDOM
+from darksecrets.importance.curves import score_orders
+from darksecrets.importance.orders import Order, Plan
+from darksecrets.importance.steps import pruning_counts
+from darksecrets.importance.tables import RANDOM
+from darksecrets.models import selectors
 
 _TOLERANCE = 4.0
-_SHOWN = 4
-"""Heads disabled together where a true effect is looked for."""
 _LAYERS_MATTER = "two layers matter, all of their heads alike"
 _SEEDS = 3
 _MODEL = "t", "finetuned", 1
-_JOINT = Joint("auto", draws=6, seed=5, metric="accuracy")
-
-
-def joint(size: Size, folder: Path) -> Iterator[Trial]:
-    """Heads disabled together: exchangeable ones, ones that cost what is tolerated, bad ones."""
-    yield from labelled_orders("joint_ablation", LEAST_IMPORTANT, size)
-    shape = Shape(size.examples, size.layers, size.layers)
-    bad = np.zeros(size.layers**2)
-    bad[: size.layers] = 0.3  # without any of these heads, the model is better
-    at_border = sweeps.cost_of(_TOLERANCE / 100)
-    for kind, cost, shift, truth in (
-        (EQUAL, 0.0, 0.0, NULL),
-        ("each set costs what is tolerated", 0.0, at_border, NULL),
-        ("a fifth of the heads is harmful", bad, 0.0, POWER),
-    ):
-        rng, made = np.random.default_rng(21), Statements()
-        for _ in range(size.sweeps):
-            known = Together.draw(rng, shape, cost, shift)
-            planned = plan(known.single(shape), TASK, _JOINT)
-            scored, tolerated = joint_effects(
-                *(known.joint(planned), planned, TASK),
-                tolerance=_TOLERANCE,
-                resamples=SAMPLES.bootstrap,
-                seed=3,
-            )
-            _of_joint(scored, tolerated, at_border=shift != 0, power=truth == POWER, made=made)
-        yield from made.trials(kind, truth)
 
 
 def labelled_orders(table: str, label: str, size: Size) -> Iterator[Trial]:
@@ -62,11 +34,9 @@ def labelled_orders(table: str, label: str, size: Size) -> Iterator[Trial]:
         rng, made = np.random.default_rng(50 + draws), Statements()
         for seed in range(2 * size.sweeps):
             known = Together.draw(rng, shape, costs)
-            planned = plan(known.single(shape), TASK, replace(_JOINT, draws=draws + 1, seed=seed))
-            first, *others = (order for order in planned.orders if order.name == RANDOM)
-            planned = replace(planned, orders=[*others, replace(first, name=label)])
+            planned = _plan(shape, label, draws, seed)
             options = {"tolerance": _TOLERANCE, "resamples": SAMPLES.bootstrap, "seed": 3}
-            scored, _ = joint_effects(known.joint(planned), planned, TASK, **options)
+            scored, _ = score_orders(known.joint(planned), planned, TASK, **options)
             chosen, ends = scored[scored["order"] == label], ("over_random_low", "over_random_high")
             made.interval(table, "over_random", chosen, ends)
             beyond = chosen["over_random_low"] > 0
@@ -74,19 +44,17 @@ def labelled_orders(table: str, label: str, size: Size) -> Iterator[Trial]:
         yield from made.trials(f"a random order beside {draws}, costly heads", NULL)
 
 
-def _of_joint(
-    scored: pd.DataFrame, tolerated: pd.DataFrame, *, at_border: bool, power: bool, made: Statements
-) -> None:
-    chosen, ends = scored[scored["order"] != RANDOM], ("over_random_low", "over_random_high")
-    if power:
-        scored = chosen = chosen[(chosen["order"] == LEAST_IMPORTANT) & (chosen["heads"] == _SHOWN)]
-        tolerated = tolerated[tolerated["order"] == LEAST_IMPORTANT]
-    made.interval("joint_ablation", "over_random", chosen, ends)
-    if power or not at_border:
-        made.interval("joint_ablation", "delta", scored, CI)
-    if power or at_border:
-        made.each("largest_sets: noninferior above 0", tolerated["noninferior"] > 0, ONE_END)
-        made.each("largest_sets: interval of largest above 0", tolerated["ci_low"] > 0, ONE_END)
+def _plan(shape: Shape, label: str, draws: int, seed: int) -> Plan:
+    """Random orders, one of which has a label."""
+    rng = np.random.default_rng(seed)
+    places = [
+        (layer, head) for layer in range(1, shape.layers + 1) for head in range(1, shape.heads + 1)
+    ]
+    drawn = [tuple(places[k] for k in rng.permutation(len(places))) for _ in range(draws + 1)]
+    first, *others = drawn
+    orders = [*(Order(RANDOM, heads) for heads in others), Order(label, first)]
+    of_model = selectors.Shape(shape.layers, shape.heads)
+    return Plan(of_model, pruning_counts(len(places)), orders)
 
 
 def linked_groups(size: Size, folder: Path) -> Iterator[Trial]:
@@ -117,8 +85,7 @@ def _linked(
     """The row of a group of heads, which have these numbers, from 1."""
     named = table[["layer", "head"]].assign(direction=DIRECTION, weight=0.1, exceeds_controls=False)
     named.iloc[numbers - 1, named.columns.get_loc("exceeds_controls")] = True
-    _, groups = linked(table, [(_MODEL, result)], Experiments(named), SAMPLES)
-    return groups
+    return linked(table, [(_MODEL, result)], Experiments(named), SAMPLES)
 
 
 def _of_group(groups: pd.DataFrame, kind: str, made: Statements) -> None:

@@ -44,8 +44,8 @@ BORDERS: dict[str, Frames] = {
     **{
         name: CASES[name][OPEN]
         for name in (
-            *("8", "9", "10", "12", "22", "23", "24", "26", "27", "28", "30", "31", "32"),
-            *("37", "38", "39", "40", "42", "44", "45", "48"),
+            *("10", "12", "22", "23", "24", "26", "27", "28", "30", "31", "32"),
+            *("37", "40", "44", "45", "48"),
         )
     },
     "1": made("survival", "unbiased_gain", tasks(0.0), **BEST),
@@ -66,7 +66,6 @@ BORDERS: dict[str, Frames] = {
         **TUNED,
     ),
     "41": made("survival", "unbiased_gain", tasks(0.0), **TUNED, kind="layer"),
-    "43": kovaleva.layers(0, -0.25, "QNLI"),
     "48": kovaleva.tolerated(0.4, 0.2),
 }
 """By claim, tables with true numbers, of which at least one is at the border; intervals are ±."""
@@ -85,8 +84,7 @@ _ALL: dict[str, Frames] = {
 
 _COLUMNS = {
     "attention_changes": "over_control",
-    "joint_ablation": "delta",
-    "largest_sets": "largest",
+    "pruned_heads": "largest",
 }
 """Columns of tables that claims read through a function."""
 _MOST = {"35": "[SEP]", "36": "punctuation"}

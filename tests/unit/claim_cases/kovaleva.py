@@ -181,8 +181,8 @@ def words(over: float, on_control: float) -> Frames:
 
 def tolerated(share: float, on_rte: float) -> Frames:
     values = dict.fromkeys(TASKS, 144 * share) | {"RTE": 144 * on_rte}
-    fixed = TUNED | {"order": "least important first", "heads": 144}
-    return made("largest_sets", "largest", values, half=7, **fixed)
+    fixed = TUNED | {"order": "leave-one-out loss", "heads": 144}
+    return made("pruned_heads", "largest", values, half=7, **fixed)
 
 
 def effects_of_a_head(on_rte: float) -> Frames:

@@ -4,23 +4,19 @@ import pandas as pd
 from claim_tables import NO, ON, OPEN, SEEDS, YES, Frames, whole
 
 from darksecrets.claims.answers import Answer
-from darksecrets.landscape.tables import FILTER, MEASURES, PLAIN, STATES
+from darksecrets.landscape.tables import MEASURES, STATES
 
 
 def reset(lower: float, upper: float, mrpc: float | None = None, half: float = 0.5) -> Frames:
     """Effects of thirds of six layers; of MRPC's accuracy, another one of the claimed third."""
     rows = [
         {"task": task, "state": "finetuned", "seed": seed, "metric": metric, "kind": kind}
-        | {"direction": direction, "first_layer": first, "last_layer": first + 1, "delta": value}
+        | {"first_layer": first, "last_layer": first + 1, "delta": value}
         | {"ci_low": value - half, "ci_high": value + half}
         for task in ON
         for metric in ON[task]
         for seed in SEEDS
-        for direction, kind, more in (
-            ("reset", "third", 0),
-            ("transferred", "third", 50),
-            ("reset", "layer", -50),
-        )
+        for kind, more in (("third", 0), ("layer", -50))
         for first, effect in ((5, upper), (1, lower), (3, -3.0))
         for value in (
             (-99.0 if metric == "f1" else mrpc if mrpc is not None and task == "MRPC" else effect)
@@ -35,8 +31,6 @@ def flat(
 ) -> Frames:
     """Numbers around models from random weights, as multiples of those from pre-trained ones.
 
-    Plain numbers, of another scale, say the opposite.
-
     Args:
         ratios: By seed.
         loss: Of all models; that of constant output is 0.69.
@@ -44,14 +38,14 @@ def flat(
         tasks: The tasks.
     """
     rows = [
-        {"task": task, "state": state, "seed": seed, "split": "train", "scale": scale}
+        {"task": task, "state": state, "seed": seed, "split": "train"}
         | {"measure": measure, "value": value, "loss": loss, "constant_loss": 0.69}
         | ({} if measure == "sharpness" else {"ci_low": ends[0], "ci_high": ends[1]})
         for task in tasks
         for seed, ratio in zip(SEEDS, ratios, strict=False)
         for state, times in zip(STATES, (1, ratio), strict=True)
         for measure, unit in zip(MEASURES, (3.0, 0.01, 200.0, 40.0), strict=True)
-        for scale, value in ((FILTER, unit * times), (PLAIN, 9 * unit / times))
+        for value in (unit * times,)
         for ends in ((value * (1 - half), value * (1 + half)),)
     ]
     return whole({"flatness": pd.DataFrame(rows)})

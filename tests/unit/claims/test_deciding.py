@@ -69,13 +69,13 @@ def test_one_task_is_enough_for_a_statement_about_some():
 def test_a_share_over_few_seeds_has_no_interval_beyond_what_a_share_can_be():
     """Two seeds that differ: the claim on redundancy said [-0.38, 0.68] of a share of heads."""
     frames = {name: frame.copy() for name, frame in CASES["48"][OPEN].items()}
-    sizes = frames["largest_sets"]
+    sizes = frames["pruned_heads"]
     sizes = sizes[sizes["seed"] <= 2]
     first = sizes["seed"] == 1
     sizes = sizes.assign(largest=np.where(first, 14, 29))
     sizes = sizes.assign(ci_low=sizes["largest"] - 7, ci_high=sizes["largest"] + 7)
     run = replace(some_tasks("RTE"), seeds={"RTE": [1, 2]})
-    tables = Tables({"largest_sets": sizes[sizes["task"] == "RTE"]}, TABLES)
+    tables = Tables({"pruned_heads": sizes[sizes["task"] == "RTE"]}, TABLES)
     papers = [replace(PAPERS["kovaleva2019"], claims=(CLAIMS["48"],))]
     row = deciding.table(papers, tables, run).iloc[0]
     assert row["here"] == OPEN

@@ -6,13 +6,14 @@ import pytest
 from claim_cases.importance import gates, needs, pruned, structure
 from claim_tables import SEEDS
 
-from darksecrets.ablation.joint_effects import largest_sets
 from darksecrets.importance.claims import (
     few_heads_by_gates,
+    largest_shares,
     layers_with_one_head,
     of_structure,
     removable_shares,
 )
+from darksecrets.importance.curves import largest_sets
 
 
 def test_shares_are_of_accuracy_where_there_is_one():
@@ -88,3 +89,9 @@ def test_structure_is_the_opposite_of_heterogeneous():
     found = of_structure(structure(0.3, -0.2, 0.1)["important_heads"])
     rte = found[(found["on"] == "RTE") & (found["definition"] == "leave-one-out loss")]
     assert rte[["value", "low", "high"]].to_numpy().tolist() == [pytest.approx([-0.3, -0.4, -0.2])]
+
+
+def test_shares_of_the_largest_sets():
+    table = pd.DataFrame({"heads": [36], "largest": [9], "ci_low": [0], "ci_high": [18]})
+    found = largest_shares(table.assign(task="RTE", metric="accuracy"))
+    assert found[["value", "low", "high"]].to_numpy().tolist() == [[0.25, 0, 0.5]]

@@ -41,7 +41,7 @@ CASES = {
     ),
     "flatness": (
         *("landscape", "flatness_means", ["value"]),
-        "scale == 'filter' and split == 'train' and state != 'difference'",
+        "split == 'train' and state != 'difference'",
         ["task", "state", "measure"],
     ),
     "importance_agreement": (

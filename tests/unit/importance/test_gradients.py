@@ -1,4 +1,4 @@
-"""Gradients of gates, against differences, PyTorch's own graph, Captum, and models that are run."""
+"""Gradients of gates, against differences, and models that are run."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from captum.attr import IntegratedGradients
 from glue import TASKS
 from tiny_models import save_classifier
 
@@ -24,7 +23,6 @@ from darksecrets.run.errors import InputError
 
 LENGTHS = (7, 4, 9, 4, 6)
 ROWS = [3, 0, 2, 4]
-NODES = 32
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def case(request, tmp_path_factory) -> Case:
 
 @pytest.fixture(scope="module")
 def found(case: Case) -> of.Gradients:
-    return of.measure(case.model, case.split, case.task, ROWS, nodes=NODES)
+    return of.measure(case.model, case.split, case.task, ROWS)
 
 
 def gates(case: Case, examples: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
@@ -153,74 +151,9 @@ def test_heads_are_measured_where_mlps_cannot_be_reached(case, monkeypatch, capl
         raise InputError("no MLPs.")
 
     monkeypatch.setattr("darksecrets.importance.gradients.mlps_of", refuse)
-    found = of.measure(case.model, case.split, case.task, ROWS[:2], nodes=2)
+    found = of.measure(case.model, case.split, case.task, ROWS[:2])
     assert found.mlp is None is found.mlp_exact
     assert "Only the importance of heads is measured. no MLPs." in caplog.text
-
-
-def test_absolute_values_of_tokens_are_those_of_the_outputs_times_their_gradients(case, found):
-    """As the authors compute them: |Σ context · gradient| of every token, from PyTorch's graph."""
-    outputs: list[torch.Tensor] = []
-
-    def keep(_: object, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor]:
-        outputs.append(inputs[0].clone().requires_grad_())
-        return (outputs[-1],)
-
-    modules = [
-        module
-        for name, module in case.model.named_modules()
-        if name.endswith(("attention.output.dense", "attention.out_lin"))
-    ]
-    handles = [module.register_forward_pre_hook(keep) for module in modules]
-    for place, row in enumerate(ROWS):
-        outputs.clear()
-        slopes = torch.autograd.grad(case.losses([row]).sum(), outputs)
-        for layer, (context, slope) in enumerate(zip(outputs, slopes, strict=True)):
-            heads = found.output.shape[2]
-            products = (context * slope)[0].unflatten(-1, (heads, -1)).sum(dim=-1)
-            assert found.of_tokens[place, layer] == pytest.approx(
-                products.abs().sum(dim=0).detach().numpy(), rel=1e-6, abs=1e-9
-            )
-            assert found.output[place, layer] == pytest.approx(
-                products.sum(dim=0).detach().numpy(), rel=1e-6, abs=1e-9
-            )
-    for handle in handles:
-        handle.remove()
-    assert (found.of_tokens >= np.abs(found.output) - 1e-12).all()
-
-
-def test_integrated_gradients_are_captums_and_add_up(case, found):
-    shape = shape_of(case.model)
-    with torch.no_grad():
-        opened = case.losses(ROWS)
-        everything = (torch.zeros_like(gates(case)[0]), gates(case)[1])
-        with intervene(case.model, of.Gates(*everything)):
-            closed = case.losses(ROWS)
-    total = found.integrated.sum(axis=(1, 2))
-    assert total == pytest.approx((opened - closed).numpy(), rel=0.05, abs=2e-4)
-    assert found.incomplete == pytest.approx(np.abs(total - (opened - closed).numpy()), abs=1e-9)
-    for place, row in enumerate(ROWS):
-        batch = case.split.batch([row])
-        labels = batch.pop("labels")
-
-        def loss(flat: torch.Tensor, batch=batch, labels=labels) -> torch.Tensor:
-            output = flat.view(-1, shape.layers, shape.heads, 1)
-            kept = torch.ones(output.shape[:3], dtype=torch.float64)
-            many = {name: ids.expand(len(flat), -1) for name, ids in batch.items()}
-            with intervene(case.model, of.Gates(output, kept)):
-                logits = case.model(**many).logits
-            if case.task.is_regression:
-                return (logits[:, 0] - labels) ** 2
-            expanded = labels.expand(len(flat))
-            return torch.nn.functional.cross_entropy(logits, expanded, reduction="none")
-
-        opened = torch.ones((1, shape.layers * shape.heads), dtype=torch.float64)
-        expected = IntegratedGradients(loss).attribute(
-            opened, n_steps=NODES, method="gausslegendre"
-        )
-        assert found.integrated[place].ravel() == pytest.approx(
-            expected[0].numpy(), rel=1e-6, abs=1e-9
-        )
 
 
 @pytest.mark.parametrize("mode", ["zero", "uniform"])
@@ -260,7 +193,7 @@ def test_a_loss_that_is_not_finite_is_named(case):
     last = list(broken)[-1]
     case.model.load_state_dict({**broken, last: torch.full_like(broken[last], torch.nan)})
     with pytest.raises(InputError, match="found a loss that is not a finite number"):
-        of.measure(case.model, case.split, case.task, ROWS, nodes=2)
+        of.measure(case.model, case.split, case.task, ROWS)
     case.model.load_state_dict(broken)
 
 
@@ -280,7 +213,7 @@ def test_the_number_of_heads_to_remove_is_that_of_a_loop(case, tmp_path):
     importance = pd.concat(
         [
             named.assign(mode="zero", definition=name, importance=np.arange(len(named)) * sign)
-            for name, sign in zip(DEFINITIONS, (1, -1) * 3, strict=True)
+            for name, sign in zip(DEFINITIONS, (1, -1, 1), strict=True)
         ]
     )
     table = orders(importance, places, draws=2, seed=1)

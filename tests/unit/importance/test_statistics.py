@@ -8,16 +8,15 @@ import pytest
 from glue import TASKS
 from scipy.stats import spearmanr
 
-from darksecrets.ablation.joint import Order
-from darksecrets.ablation.joint_effects import joint_effects
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.tables import RANDOM
 from darksecrets.data.metrics import score
 from darksecrets.importance import pruning
 from darksecrets.importance import statistics as made
 from darksecrets.importance import tables as t
+from darksecrets.importance.curves import score_orders
 from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.smaller import removable
+from darksecrets.importance.orders import Order
+from darksecrets.importance.tables import RANDOM
 from darksecrets.run.tables import identify
 
 EXAMPLES, LAYERS, HEADS = 70, 3, 4
@@ -32,10 +31,7 @@ def found() -> Gradients:
     output[:, 0, 0] = 0.0  # a head that adds nothing
     return Gradients(
         output=output,
-        of_tokens=np.abs(output) + rng.random(SHAPE) * (output != 0),
         kept=kept,
-        integrated=rng.normal(size=(9, LAYERS, HEADS)),
-        incomplete=np.zeros(9),
         exact={mode: rng.normal(size=SHAPE) for mode in ("zero", "uniform")},
         mlp=rng.normal(size=(EXAMPLES, LAYERS, 1)),
         mlp_exact=rng.normal(size=(EXAMPLES, LAYERS, 1)),
@@ -52,11 +48,6 @@ def of(table: pd.DataFrame, mode: str, name: str) -> np.ndarray:
     return rows.sort_values(["layer", "head"])["importance"].to_numpy().reshape(LAYERS, HEADS)
 
 
-def scaled(values: np.ndarray) -> np.ndarray:
-    """Each layer divided by its length; one of zeros stays."""
-    return np.stack([row / (np.linalg.norm(row) or 1) for row in values])
-
-
 def test_definitions_are_those_of_loops(found, importance):
     for layer, head in np.ndindex(LAYERS, HEADS):
         place = layer, head
@@ -64,7 +55,6 @@ def test_definitions_are_those_of_loops(found, importance):
         expected = {
             ("zero", t.ABSOLUTE): sum(map(abs, slopes)) / EXAMPLES,
             ("zero", t.SIGNED): -sum(slopes) / EXAMPLES,
-            ("zero", t.INTEGRATED): -found.integrated[:, layer, head].mean(),
             ("zero", t.EXACT): found.exact["zero"][:, layer, head].mean(),
             ("uniform", t.ABSOLUTE): np.abs(found.kept[:, layer, head]).mean(),
             ("uniform", t.SIGNED): -found.kept[:, layer, head].mean(),
@@ -72,22 +62,6 @@ def test_definitions_are_those_of_loops(found, importance):
         }
         for (mode, name), value in expected.items():
             assert of(importance, mode, name)[place] == pytest.approx(value, rel=1e-12)
-    of_tokens = scaled(found.of_tokens.sum(axis=0))
-    assert of(importance, "zero", t.PER_TOKEN) == pytest.approx(of_tokens, rel=1e-12)
-
-
-def test_accumulated_gradients_are_those_of_the_released_loop(found):
-    """One order: `mask.grad` is never set to zero, its absolute value is added after each batch."""
-    rng = np.random.default_rng([7, 2])
-    order = rng.permutation(np.arange(EXAMPLES))
-    gradient, total = np.zeros((LAYERS, HEADS)), np.zeros((LAYERS, HEADS))
-    for start in range(0, EXAMPLES, made.BATCH):
-        rows = order[start : start + made.BATCH]
-        gradient += found.output[rows].mean(axis=0)  # of the mean loss of the batch
-        total += np.abs(gradient)
-    several = made.orders(found, seed=7)
-    assert several[0] == pytest.approx(scaled(total), rel=1e-12)
-    assert np.ptp(several, axis=0).max() > 0.1, "it depends on the order"
 
 
 def test_intervals_are_as_wide_as_the_errors_of_means(found, importance):
@@ -97,13 +71,11 @@ def test_intervals_are_as_wide_as_the_errors_of_means(found, importance):
     error = found.exact["zero"].std(axis=0).ravel() / np.sqrt(EXAMPLES)
     assert half == pytest.approx(1.96 * error, rel=0.12)
     assert set(rows["examples"]) == {EXAMPLES}
-    of_some = importance[importance["definition"] == t.INTEGRATED]
-    assert set(of_some["examples"]) == {9}
 
 
 def test_tables_are_complete(importance, tmp_path):
     t.HEAD_IMPORTANCE.write(identify(importance, "RTE", MODEL), tmp_path / "a.csv")
-    assert len(importance) == 9 * LAYERS * HEADS
+    assert len(importance) == 6 * LAYERS * HEADS
 
 
 def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path):
@@ -119,12 +91,6 @@ def test_agreement_is_spearmans_with_each_reference(found, importance, tmp_path)
     for row in table[table["part"] == "head"].to_dict("records"):
         values = of(importance, row["mode"], row["definition"]).ravel()
         if row["reference"] == t.EXAMPLES:
-            continue
-        if row["reference"] == t.ORDER:
-            assert (row["mode"], row["definition"]) == ("zero", t.ACCUMULATED)
-            every = made.orders(found, 1).reshape(-1, LAYERS * HEADS)
-            pairs = [spearmanr(a, b).statistic for n, a in enumerate(every) for b in every[:n]]
-            assert row["spearman"] == pytest.approx(np.mean(pairs), abs=1e-9)
             continue
         reference = -effects["delta"] if row["reference"] == t.SCORE else None
         if row["reference"] == t.LOSS:
@@ -143,21 +109,18 @@ def test_rankings_on_other_examples_agree_only_where_examples_do(found, noise, l
     rng = np.random.default_rng(8)
     size = (EXAMPLES, 6, 8)
     heads = rng.normal(size=size[1:])
-    noisy = {
-        name: heads + noise * rng.normal(size=size)
-        for name in ("output", "of_tokens", "kept", "integrated")
-    }
+    noisy = {name: heads + noise * rng.normal(size=size) for name in ("output", "kept")}
     of_modes = {mode: heads + noise * rng.normal(size=size) for mode in ("zero", "uniform")}
     made_up = dataclasses.replace(found, **noisy, exact=of_modes)
     for row in made._agreement_of_halves(made_up, 5):
-        signed = row["definition"] in (t.SIGNED, t.INTEGRATED, t.EXACT)
+        signed = row["definition"] in (t.SIGNED, t.EXACT)
         assert not signed or least <= row["spearman"] <= most, row
-        if (row["mode"], row["definition"]) != ("zero", t.INTEGRATED):
+        if (row["mode"], row["definition"]) != ("zero", t.SIGNED):
             continue
         again = []
         for _ in range(400):
             half = rng.permutation(EXAMPLES) < EXAMPLES // 2
-            means = [noisy["integrated"][rows].mean(axis=0).ravel() for rows in (half, ~half)]
+            means = [noisy["output"][rows].mean(axis=0).ravel() for rows in (half, ~half)]
             again.append(spearmanr(*means).statistic)
         assert row["spearman"] == pytest.approx(np.mean(again), abs=0.1)
 
@@ -224,7 +187,7 @@ def table(importance: pd.DataFrame) -> pd.DataFrame:
 def test_orders_have_every_head_once_the_least_important_first(table, importance, tmp_path):
     t.PRUNING_ORDERS.write(table, tmp_path / "orders.csv")
     assert t.PRUNING_ORDERS.read(tmp_path / "orders.csv").equals(table)
-    planned = pruning.plan(table, examples=8)
+    planned = pruning.plan(table)
     by_name: dict[str, list[Order]] = {}
     for order in planned.orders:
         by_name.setdefault(order.name, []).append(order)
@@ -298,9 +261,9 @@ def result(table: pd.DataFrame) -> SweepResult:
 
 
 def test_curves_are_scores_on_all_examples(table, result, tmp_path):
-    """Unlike with heads that halves choose: the score is that of Table 1, also F1."""
-    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
-    curves, pruned = joint_effects(result, planned, task, tolerance=1, resamples=200, seed=1)
+    """The score is that of Table 1, also F1."""
+    task, planned = TASKS["MRPC"], pruning.plan(table)
+    curves, pruned = score_orders(result, planned, task, tolerance=1, resamples=200, seed=1)
     t.PRUNING_CURVES.write(identify(curves, "MRPC", MODEL), tmp_path / "curves.csv")
     t.PRUNED_HEADS.write(identify(pruned, "MRPC", MODEL), tmp_path / "pruned.csv")
     number = {name: row for row, name in enumerate(result.sets["name"])}
@@ -320,8 +283,8 @@ def test_curves_are_scores_on_all_examples(table, result, tmp_path):
 
 def test_smaller_models_are_scored_where_they_were_not_chosen(table, result, tmp_path):
     """Also the intact one, if no head can be removed."""
-    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
-    curves, _ = joint_effects(result, planned, task, tolerance=1, resamples=100, seed=1)
+    task, planned = TASKS["MRPC"], pruning.plan(table)
+    curves, _ = score_orders(result, planned, task, tolerance=1, resamples=100, seed=1)
     numbers = dict(zip(t.CHOOSING, [0, *planned.counts], strict=False))
     chosen = pd.DataFrame(
         [(name, metric, 1.0, numbers[name], 40) for name in t.CHOOSING for metric in task.metrics],
@@ -359,8 +322,8 @@ def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(table, res
 
 
 def test_the_heads_that_survive_are_those_removed_last(table, result, tmp_path):
-    task, planned = TASKS["MRPC"], pruning.plan(table, len(result.idx))
-    _, pruned = joint_effects(result, planned, task, tolerance=20, resamples=50, seed=1)
+    task, planned = TASKS["MRPC"], pruning.plan(table)
+    _, pruned = score_orders(result, planned, task, tolerance=20, resamples=50, seed=1)
     left = pruning.remaining_heads(table, pruned, "f1")
     t.REMAINING_HEADS.write(identify(left, "MRPC", MODEL), tmp_path / "left.csv")
     assert set(left["order"]) == {*t.DEFINITIONS, t.GREEDY}
@@ -383,17 +346,3 @@ def test_the_sweep_removes_each_set_once(table):
     assert (made.mode, made.parts) == ("zero", False)
     assert len(made.sets) == len(set(made.sets))
     assert {*pruning.plan(table).sets, *pruning.of_layers(table)} == set(made.sets)
-
-
-def test_the_removable_heads_are_the_least_important_that_are_tolerated(table):
-    chosen_on_others = pd.DataFrame(
-        {
-            "order": [t.ABSOLUTE, t.ABSOLUTE, t.GREEDY],
-            "metric": ["f1", "accuracy", "accuracy"],
-            "removed": [0, 3, 9],
-        }
-    )
-    (order,) = (order for order in pruning.plan(table).orders if order.name == t.ABSOLUTE)
-    assert removable(table, chosen_on_others, "f1") == {}
-    chosen = removable(table, chosen_on_others, "accuracy")
-    assert {(x, y) for x, heads in chosen.items() for y in heads} == set(order.heads[:3])

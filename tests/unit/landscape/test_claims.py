@@ -29,7 +29,7 @@ def test_flatness_stays_open(frames):
     assert decide("R4", frames, run).answer == OPEN
 
 
-def test_flatness_is_compared_by_seed_without_the_scale_of_weights():
+def test_flatness_is_compared_by_seed():
     found = flatness_gained(flat(4, 5, 4.5, half=0.1)["flatness"])
     assert len(found) == len(ON) * len(SEEDS) * len(MEASURES)
     trace = found.query("on == 'RTE' and measure == 'trace' and seed == 2").iloc[0]

@@ -24,12 +24,11 @@ from darksecrets.data.batches import EncodedSplit, load_split
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning.evaluation import evaluate, write_results
 from darksecrets.landscape import surfaces
-from darksecrets.landscape.directions import filter_normalised
 from darksecrets.landscape.finetuned import Finetuned, sample
 from darksecrets.landscape.loss_surfaces import levels
 from darksecrets.landscape.preflight import check_grid
 from darksecrets.landscape.settings import Surface as Settings
-from darksecrets.landscape.surface import Surface, along, around, between, tables
+from darksecrets.landscape.surface import Surface, along, between, tables
 from darksecrets.landscape.surface_tables import CORNERS, TABLES
 from darksecrets.landscape.surfaces import Losses, Model, measure
 from darksecrets.landscape.vectors import Frame, Vectors, frame_of, project
@@ -163,23 +162,13 @@ def test_nodes_that_are_a_model_have_its_loss(surface):
             place = {"pretrained": 0.0, "finetuned": 1.0}[name]
             line = surface.grids["line"]
             assert np.array_equal(line.losses[:, 0, list(line.x).index(place)], exact)
-    middle = GRID // 2
-    fine_tuned = surface.corners.losses[:, 1]
-    assert np.array_equal(surface.grids["random"].losses[:, middle, middle], fine_tuned)
 
 
-@pytest.mark.parametrize("plane", ["models", "random", "line"])
+@pytest.mark.parametrize("plane", ["models", "line"])
 def test_losses_are_those_of_adding_up_weights_by_hand(case, surface, plane):
     """An ordinary run of a model made in double precision, up to rounding in single precision."""
     grid, states = surface.grids[plane], {n: case.load(n).state_dict() for n in CORNERS}
-    generator, fine_tuned = torch.Generator().manual_seed(7), case.load("finetuned")
-    drawn = [
-        {
-            name: filter_normalised(each.detach(), generator)
-            for name, each in fine_tuned.named_parameters()
-        }
-        for _ in range(2)
-    ]
+    fine_tuned = case.load("finetuned")
     split = sample(case.split("validation"), 20, 7)
     for row, column in ((0, 0), (0, len(grid.x) - 1), (len(grid.y) - 1, 1)):
         x, y = grid.x[column], grid.y[row]
@@ -189,7 +178,6 @@ def test_losses_are_those_of_adding_up_weights_by_hand(case, surface, plane):
                 pre, end, normal = (states[each][name].double() for each in CORNERS)
                 made = {
                     "models": end + x * (pre - end) + y * (normal - end),
-                    "random": end + x * drawn[0][name] + y * drawn[1][name],
                     "line": pre + x * (end - pre),
                 }[plane]
                 parameter.copy_(made)
@@ -212,7 +200,7 @@ def test_places_are_those_of_gram_schmidt(case, surface):
 
 def test_paths_are_projected_at_right_angles(case, tmp_path):
     """A point of the plane has its own place; what is beside the plane does not move it."""
-    vectors = Vectors(tmp_path)
+    vectors = Vectors()
     for name in CORNERS:
         vectors.keep(name, case.load(name))
     frame = frame_of(vectors, ("pretrained", "finetuned-from-normal"), "finetuned", "plane")
@@ -250,7 +238,7 @@ def test_a_stopped_job_goes_on_to_the_same_numbers(case, surface, tmp_path, monk
 
     def stopping(self: Losses, weights: dict[str, float], *, exact: bool = False) -> np.ndarray:
         calls[0] += 1
-        if calls[0] == 12:
+        if calls[0] == 9:
             raise KeyboardInterrupt
         return at(self, weights, exact=exact)
 
@@ -259,7 +247,7 @@ def test_a_stopped_job_goes_on_to_the_same_numbers(case, surface, tmp_path, monk
         case.measured(tmp_path)
     first = calls[0]
     again = case.measured(tmp_path)
-    assert calls[0] - first < 2 * GRID**2, "finished rows are not computed again"
+    assert calls[0] - first < GRID**2 + 2 * GRID - 1, "finished rows are not computed again"
     for plane, grid in surface.grids.items():
         assert np.array_equal(again.grids[plane].losses, grid.losses)
     assert [path.name for path in tmp_path.iterdir()] == ["surface.npz"]
@@ -272,7 +260,7 @@ def test_rows_of_another_surface_are_not_gone_on_with(case, surface, tmp_path, m
 
     def stopping(self: Losses, weights: dict[str, float], *, exact: bool = False) -> np.ndarray:
         calls[0] += 1
-        if calls[0] == 12:
+        if calls[0] == 9:
             raise KeyboardInterrupt
         found = at(self, weights, exact=exact)
         return found[:1] if other == "columns" else found
@@ -283,7 +271,7 @@ def test_rows_of_another_surface_are_not_gone_on_with(case, surface, tmp_path, m
             patched.setattr(surfaces.t, "LOSS_SURFACES", surfaces.t.SURFACE_POINTS)
             patched.setattr(surfaces, "_at", lambda losses_at, point, _: losses_at.at(point))
         if other == "axes":
-            patched.setattr(surfaces, "RADIUS", 2.0)
+            patched.setattr(surfaces, "between", lambda points: 2 * between(points))
         if other == "examples":
             patched.setattr(sys.modules[__name__], "SETTINGS", replace(SETTINGS, examples=10))
         with pytest.raises(KeyboardInterrupt):
@@ -307,7 +295,7 @@ def test_it_is_read_as_it_was_written_and_fits_its_tables(case, surface, tmp_pat
     for table in TABLES:
         table.write(rows[table.name], tmp_path / table.file)
         assert len(table.read(tmp_path / table.file)) == len(rows[table.name])
-    nodes = 2 * GRID**2 + 2 * GRID - 1
+    nodes = GRID**2 + 2 * GRID - 1
     assert len(rows["loss_surfaces"]) == 2 * nodes
     with pytest.raises(InputError, match="no readable arrays"):
         Surface.load(tmp_path / "none.npz")
@@ -354,7 +342,7 @@ def test_models_that_do_not_fit_stop_with_one_message(case, tmp_path):
 
 
 def test_models_of_other_shapes_and_losses_that_are_not_finite(case, tmp_path):
-    vectors, model = Vectors(tmp_path), case.load("finetuned")
+    vectors, model = Vectors(), case.load("finetuned")
     vectors.keep("finetuned", model)
     other = copy.deepcopy(model)
     other.classifier.weight = torch.nn.Parameter(torch.zeros(7, 16))
@@ -371,10 +359,7 @@ def test_grids_have_the_models_as_nodes():
             assert {0.0, 1.0} <= set(grid)
             assert grid[0] < 0
             assert grid[-1] > 1
-        circle = around(points, 0.3)
-        assert circle[points // 2] == 0
-        assert math.isclose(circle[-1], 0.3)
-        assert len(between(points)) == len(circle) == points
+        assert len(between(points)) == points
     with pytest.raises(InputError, match="found 14, expected an odd number"):
         check_grid(14)
 
@@ -389,7 +374,7 @@ def test_colours_are_even_on_a_logarithmic_scale_and_robust():
     assert (np.diff(levels(np.zeros(9))) > 0).all()
 
 
-def test_random_directions_hardly_move_what_a_frame_says():
+def test_a_frame_has_right_angled_coordinates():
     frame = Frame(np.array([[4.0, 2.0], [2.0, 10.0]]), "plane")
     assert np.allclose(frame.distances(np.eye(2)), [[2, 0], [1, 3]])
     assert np.allclose(frame.shares(np.array([4.0, 2.0])), [1, 0])

@@ -12,7 +12,7 @@ from tiny_models import save_classifier
 
 from darksecrets.ablation.disable import disable
 from darksecrets.models.loading import load_classifier, load_tokenizer
-from darksecrets.models.removal import HEADS, PROGRAM, remove_heads, remove_mlps, save_removed
+from darksecrets.models.removal import PROGRAM, remove_heads, remove_mlps, save_program
 from darksecrets.run.errors import InputError
 
 SETS = [
@@ -25,7 +25,7 @@ LOAD = """
 import json, sys, torch
 folder, given = sys.argv[1:]
 batch = torch.load(given)
-names = json.load(open(f"{folder}/heads.json"))["inputs"]
+names = json.load(open(f"{folder}/about.json"))["inputs"]
 model = torch.export.load(f"{folder}/model.pt2").module()
 with torch.no_grad():
     torch.save(model(*[batch[name] for name in names]), f"{given}.logits")
@@ -74,11 +74,10 @@ def test_a_saved_model_runs_with_pytorch_alone(family, tmp_path):
     """In a fresh process, for inputs of other sizes than it was made with."""
     model, tokenizer = classifier(family, tmp_path)
     remove_heads(model, SETS[1])
-    save_removed(model, tokenizer, SETS[1], tmp_path / "saved")
-    assert json.loads((tmp_path / "saved" / HEADS).read_text())["removed"] == {
-        "1": [1],
-        "2": [1, 2, 3],
-    }
+    save_program(model, tokenizer, tmp_path / "saved", "about.json", {"smaller": True})
+    about = json.loads((tmp_path / "saved" / "about.json").read_text())
+    assert about["smaller"]
+    assert about["inputs"][:2] == ["input_ids", "attention_mask"]
     for examples, length in ((3, 9), (1, 17)):
         batch, given = batch_for(tokenizer, examples, length), tmp_path / f"{length}.pt"
         torch.save(batch, given)

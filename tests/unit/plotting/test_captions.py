@@ -97,7 +97,6 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
             changes="tables/g.csv",
             erasure="tables/e.csv",
             agreement="tables/a.csv",
-            magnitude="tables/m.csv",
             times="tables/t.csv",
             seeds="tables/s.csv",
             surfaces="tables/tl.csv",

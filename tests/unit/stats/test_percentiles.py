@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import percentileofscore, quantile_test
+from scipy.stats import quantile_test
 
 from darksecrets.run.files import RESOURCES
-from darksecrets.stats.percentiles import FEWEST, above_percentile, median_interval, share_below
+from darksecrets.stats.percentiles import FEWEST, above_percentile, median_interval
 
 
 @pytest.mark.parametrize(("layers", "heads", "expected"), [(6, 6, 1), (6, 12, 1), (12, 12, 2)])
@@ -32,15 +32,6 @@ def test_values_that_tie_at_the_top_are_not_above():
 def test_another_percentile_leaves_its_share_above():
     values = np.random.default_rng(1).permutation(1001).astype(float)
     assert above_percentile(values, 90).sum() == 100
-
-
-def test_the_share_below_is_scipys_mean_percentile_of_score():
-    rng = np.random.default_rng(2)
-    values, others = (rng.integers(0, 6, size).astype(float) for size in (20, 33))
-    expected = [percentileofscore(others, value, kind="mean") / 100 for value in values]
-    assert share_below(values, others) == pytest.approx(expected, abs=1e-12)
-    below = [sum(other < v for other in others) + sum(others == v) / 2 for v in values]
-    assert share_below(values, others) == pytest.approx(np.array(below) / 33, abs=1e-12)
 
 
 @pytest.mark.parametrize("count", [FEWEST, 7, 20, 51])

@@ -9,7 +9,6 @@ import torch
 from encoders import FAMILIES
 from glue import TASKS
 from tiny_models import save_classifier
-from torch.nn.utils import prune
 from transformers import AutoModelForSequenceClassification
 
 from darksecrets.data.batches import EncodedSplit
@@ -24,10 +23,10 @@ from darksecrets.run.tables import identify
 from darksecrets.subnetworks import search as searching
 from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.claims import over_random
-from darksecrets.subnetworks.finding import matrices, predicted, pruned, subnetworks
+from darksecrets.subnetworks.finding import predicted, subnetworks
 from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.statistics import subnetwork_scores
-from darksecrets.subnetworks.steps import most_steps, shares_left
+from darksecrets.subnetworks.steps import most_steps
 
 EXAMPLES = 20
 ROWS = searching.Examples(range(8), range(8, EXAMPLES))
@@ -310,7 +309,6 @@ def test_predictions_are_those_of_models_that_are_run(case):
     model = copy.deepcopy(case.model)
     result = predicted(model, case.split, case.task, table)
     names = ["whole", "good 1", "bad 1", "random 1", "random 2"]
-    names += [f"magnitude 0.{left}" for left in range(9, 0, -1)]
     assert result.sets["name"].tolist() == names
     parts = {"whole": Parts.every(shape_of(model)), "good 1": found.good, "bad 1": found.bad()}
     with torch.no_grad():
@@ -320,47 +318,6 @@ def test_predictions_are_those_of_models_that_are_run(case):
             own = logits[:, 0] if case.task.is_regression else logits.argmax(axis=1)
             row = result.predictions[names.index(name)]
             assert row == pytest.approx(own, abs=1e-6)
-        last = torch.cat([case.logits(model, row) for row in range(EXAMPLES)]).numpy()
-    own = last[:, 0] if case.task.is_regression else last.argmax(axis=1)
-    assert result.predictions[-1] == pytest.approx(own, abs=1e-6)
-
-
-def test_the_smallest_weights_of_all_layers_become_0(case):
-    model = copy.deepcopy(case.model)
-    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-    mine = {id(module.weight) for module in matrices(model)}
-    names = [name for name, weight in model.named_parameters() if id(weight) in mine]
-    assert len(names) == 6 * 2
-    every = torch.cat([before[name].abs().flatten() for name in names]).sort().values
-    for count, left in enumerate(pruned(model), start=1):
-        assert left == pytest.approx(1 - count / 10)
-        limit = every[round(count / 10 * len(every)) - 1]
-        after = dict(model.named_parameters())
-        for name, weight in before.items():
-            expected = torch.where(weight.abs() <= limit, 0, weight) if name in names else weight
-            assert torch.equal(after[name], expected), name
-    assert count == len(shares_left()) == 9
-
-
-@pytest.mark.parametrize("family", ["BERT", "ALBERT", "ModernBERT", "ELECTRA"])
-def test_pruned_models_predict_what_those_pruned_by_torch_predict(family, tmp_path):
-    """Bit for bit, in float32 and step by step; also where layers share their weights."""
-    folder = FAMILIES[family].save(tmp_path / "model")
-    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
-    other = copy.deepcopy(model)
-    weights = [(module, "weight") for module in matrices(other)]
-    batch = examples(TASKS["RTE"], model.config.pad_token_id).batch(list(range(EXAMPLES)))
-    del batch["labels"]
-    for left in pruned(model):
-        prune.global_unstructured(weights, prune.L1Unstructured, amount=1 - left)
-        for module, name in weights:
-            prune.remove(module, name)
-        expected = other.state_dict()
-        for name, found in model.state_dict().items():
-            assert torch.equal(found, expected[name]), (name, left)
-        with torch.no_grad():
-            found, same = model(**batch).logits, other(**batch).logits
-        assert found.numpy().tobytes() == same.numpy().tobytes(), left
 
 
 @pytest.mark.parametrize("family", ["ALBERT", "ModernBERT", "ELECTRA"])
@@ -373,7 +330,7 @@ def test_families_of_encoders_are_searched(family, tmp_path):
     found = searching.search(model, split, task, ROWS, 0.8)
     table = subnetworks(model, found, draws=2, seed=1)
     result = predicted(model, split, task, table)
-    assert len(result.sets) == 1 + 4 + 9
+    assert len(result.sets) == 1 + 4
     assert len(table) == 4 * (3 * 4 + 3)
 
 

@@ -1,4 +1,4 @@
-"""Scores, agreement and overlap of subnetworks, against plain loops."""
+"""Scores and agreement of subnetworks, against plain loops."""
 
 import itertools
 
@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from glue import TASKS
-from made_up_heads import DRAWS, METRICS, OF_STATISTICS, statistics
 from scipy import stats
 
 from darksecrets.ablation.results import SweepResult
@@ -14,15 +13,10 @@ from darksecrets.data import metrics
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 from darksecrets.subnetworks import tables as t
-from darksecrets.subnetworks.comparing import (
-    good_masks,
-    subnetwork_agreement,
-    subnetwork_overlap,
-    surviving_heads,
-)
+from darksecrets.subnetworks.comparing import subnetwork_agreement
 from darksecrets.subnetworks.parts import Parts
 from darksecrets.subnetworks.results import sets_of, with_retrained
-from darksecrets.subnetworks.statistics import magnitude_pruning, subnetwork_scores
+from darksecrets.subnetworks.statistics import subnetwork_scores
 
 EXAMPLES, DRAWN = 60, 20
 OPTIONS = {"resamples": 300, "seed": 3}
@@ -32,8 +26,7 @@ def result(task: str, draws: int = DRAWN) -> SweepResult:
     """A model that is mostly right; the good subnetwork is worse, the random and bad ones worst."""
     rng, kind = np.random.default_rng(5), TASKS[task]
     names = ["whole", "good 1", "bad 1", *(f"random {n}" for n in range(1, draws + 1))]
-    names += [f"magnitude 0.{n}" for n in range(9, 0, -1)]
-    noise = [0.2, 0.3, 0.9, *rng.uniform(0.5, 0.7, draws), *np.linspace(0.2, 1, 9)]
+    noise = [0.2, 0.3, 0.9, *rng.uniform(0.5, 0.7, draws)]
     if kind.is_regression:
         labels = rng.normal(size=EXAMPLES).astype(np.float32)
         found = np.stack([labels + 3 * n * rng.normal(size=EXAMPLES) for n in noise])
@@ -125,21 +118,6 @@ def test_sizes_say_whether_the_rest_was_too_small():
     assert rows.loc[t.GOOD, "weights"] == pytest.approx((4 * 10 + 40) / (6 * 10 + 2 * 40))
 
 
-def test_magnitude_pruning_is_beside_the_whole_model(tmp_path):
-    found = result("MRPC")
-    table = magnitude_pruning(found, TASKS["MRPC"], **OPTIONS)
-    t.MAGNITUDE_PRUNING.write(identify(table, "MRPC", "finetuned/seed-1"), tmp_path / "a.csv")
-    assert (
-        table.groupby("metric", sort=False)["weights"].apply(list).tolist()
-        == [[pytest.approx(n / 10) for n in range(9, 0, -1)]] * 2
-    )
-    rows = table[table["metric"] == "accuracy"]
-    right = 100 * (found.predictions == found.labels).mean(axis=1)
-    assert rows["score"].to_numpy() == pytest.approx(right[-9:])
-    assert rows["delta"].to_numpy() == pytest.approx(right[-9:] - right[0])
-    assert ((rows["ci_low"] <= rows["delta"]) & (rows["delta"] <= rows["ci_high"])).all()
-
-
 def test_retrained_subnetworks_stand_beside_the_whole_model():
     found = result("RTE")
     names = ["good 1", "bad 1", "random 1", "random 2"]
@@ -198,58 +176,3 @@ def test_equal_subnetworks_agree_perfectly():
     table = masks(*((("RTE", seed, *one[2:])) for seed in (1, 2, 3)))
     row = subnetwork_agreement(table, seed=1).set_index("part").loc["head"]
     assert row[["kappa", "ci_low", "ci_high"]].tolist() == [1, 1, 1]
-
-
-def test_overlap_is_that_of_loops(tmp_path):
-    rng = np.random.default_rng(2)
-    models = [good("RTE", 1, rng, 8), good("RTE", 2, rng, 12), good("MRPC", 1, rng, 5)]
-    table = masks(*models)
-    found = subnetwork_overlap(table, permutations=999, seed=1)
-    t.SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
-    heads = found[found["part"] == "head"].set_index(["task", "other_task"])
-    assert list(heads.index) == [("RTE", "RTE"), ("RTE", "MRPC")], "MRPC has one seed"
-    flags = [each[2].heads.ravel() for each in models]
-    for key, pairs in ((("RTE", "RTE"), [(0, 1)]), (("RTE", "MRPC"), [(0, 2), (1, 2)])):
-        row = heads.loc[key]
-        assert row["pairs"] == len(pairs)
-        shared = np.mean([(flags[a] & flags[b]).mean() for a, b in pairs])
-        chance = np.mean([flags[a].mean() * flags[b].mean() for a, b in pairs])
-        phi = np.mean([np.corrcoef(flags[a], flags[b])[0, 1] for a, b in pairs])
-        assert row[["shared", "chance", "phi"]].tolist() == pytest.approx([shared, chance, phi])
-        assert 0 < row["p_value"] <= row["q_value"] <= 1
-    assert found.loc[found["part"] == "MLP", "p_within_layers"].isna().all()
-
-
-def test_one_task_with_one_seed_overlaps_with_nothing(tmp_path):
-    table = masks(good("RTE", 1, np.random.default_rng(1)))
-    found = subnetwork_overlap(table, permutations=99, seed=1)
-    assert found.empty
-    t.SUBNETWORK_OVERLAP.write(found, tmp_path / "a.csv")
-
-
-def test_survival_is_correlated_with_every_measure(tmp_path):
-    rng = np.random.default_rng(7)
-    models = [good(task, seed, rng) for task in METRICS for seed in (1, 2)]
-    table, measured = masks(*models), statistics(rng)
-    tables = {OF_STATISTICS[0].table.name: measured}
-    found = surviving_heads(table, OF_STATISTICS, tables, METRICS, DRAWS)
-    t.SURVIVING_HEADS.write(found, tmp_path / "a.csv")
-    row = found[(found["task"] == "RTE") & (found["measured"] == "pretrained")].iloc[0]
-    kind = row["measure"].split(".", 2)[2]
-    column = OF_STATISTICS[0]
-    mine = measured[
-        (measured["task"] == "RTE")
-        & (measured["state"] == "pretrained")
-        & (measured[column.kind] == kind)
-    ].sort_values(["layer", "head"])
-    survival = good_masks(table, "head")["RTE"].mean(axis=0)
-    expected = stats.spearmanr(survival, mine[column.value]).statistic
-    assert row["spearman"] == pytest.approx(expected)
-
-
-def test_nobody_asks_who_survives_if_all_do(tmp_path):
-    table = masks(("RTE", 1, parts(20, 4, (4, 5)), parts(0, 0, (4, 5))))
-    tables = {OF_STATISTICS[0].table.name: statistics(np.random.default_rng(1))}
-    found = surviving_heads(table, OF_STATISTICS, tables, METRICS, DRAWS)
-    assert found.empty
-    t.SURVIVING_HEADS.write(found, tmp_path / "a.csv")

@@ -70,6 +70,13 @@ class Wanted:
     folder: Path
     number: int
 
+    def record(
+        self, model: PreTrainedModel, steps: int, checkpoints: Path, identity: Mapping[str, Any]
+    ) -> Recorder:
+        """What keeps them, see `darksecrets.finetuning.training.Record`."""
+        chosen = snapshot_steps(steps, self.number)
+        return Recorder(model, chosen, checkpoints, identity, self.folder)
+
 
 def snapshot_steps(total: int, number: int) -> list[int]:
     """Steps of snapshots: 0, the last, and others that are partly even, partly geometric.
@@ -96,6 +103,7 @@ class Recorder(TrainerCallback):
         steps: Steps to keep.
         folder: Folder of the training's checkpoints.
         identity: Everything that the training depends on.
+        output: Folder to write the snapshots of the finished training to.
     """
 
     def __init__(
@@ -104,8 +112,10 @@ class Recorder(TrainerCallback):
         steps: Sequence[int],
         folder: Path,
         identity: Mapping[str, Any],
+        output: Path,
     ) -> None:
         self.steps, self.folder, self.identity = list(steps), folder, dict(identity)
+        self.output = output
         self.start = {name: _on_cpu(each).clone() for name, each in model.named_parameters()}
 
     def usable(self, step: int) -> bool:
@@ -131,9 +141,9 @@ class Recorder(TrainerCallback):
         if state.global_step in self.steps:
             self._write(state.global_step, others["model"])
 
-    def save(self, folder: Path) -> None:
-        """Write the finished training's snapshots and their index to a folder."""
-        with atomic(folder) as temporary:
+    def save(self) -> None:
+        """Write the finished training's snapshots and their index."""
+        with atomic(self.output) as temporary:
             temporary.mkdir()
             described = []
             for step in self.steps:
@@ -244,37 +254,6 @@ class Snapshots:
         with _opened(self.folder / _name(step)) as content:
             names = content.keys()
             return {name: content.get_tensor(name).float() for name in names}
-
-    def along(self, model: PreTrainedModel) -> Iterator[int]:
-        """Give a model the weights of one snapshot after the other, and yield the step.
-
-        Args:
-            model: The model that the training began with, see `check`; it gets its own weights
-                back at the end.
-        """
-        start = {name: each.detach().clone() for name, each in model.named_parameters()}
-        try:
-            for step, changes in self.read():
-                apply(model, start, changes)
-                yield step
-        finally:
-            apply(model, start, {})
-
-
-def read(folder: Path) -> Iterator[tuple[int, dict[str, Tensor]]]:
-    """Steps and differences of all snapshots in a folder, see `Snapshots.read`."""
-    return Snapshots(folder).read()
-
-
-def apply(
-    model: PreTrainedModel, start: Mapping[str, Tensor], changes: Mapping[str, Tensor]
-) -> None:
-    """Set a model's parameters to those of the start plus a snapshot's differences."""
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            change = changes.get(name)
-            begun = start[name].to(parameter.device)
-            parameter.copy_(begun if change is None else begun + change.to(parameter.device))
 
 
 _AGAIN = "Remove this folder and run again: the training is repeated."

@@ -1,38 +1,33 @@
-"""Effects of disabling several heads together, and the largest set that can be (section 4.6).
-
-A score is the mean over both halves of the validation examples, weighted by their sizes. A set that
-was selected on one half is scored on the other only. So accuracy is that of all examples; for other
-metrics the intact model's score may differ a little from Table 1.
-"""
+"""Scores against the number of removed heads, and the largest set that can be (section 4.6)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from darksecrets.ablation.joint import Order, Plan
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import require_usable
-from darksecrets.ablation.tables import JOINT_ABLATION, RANDOM
 from darksecrets.arrays import Floats, Integers, Values
 from darksecrets.data.metrics import METRICS, PERCENT
 from darksecrets.data.tasks import Task
+from darksecrets.importance.orders import Plan
+from darksecrets.importance.tables import PRUNING_CURVES, RANDOM
 from darksecrets.run.columns import MODEL
 from darksecrets.run.errors import InputError
 from darksecrets.stats.draws import reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
 from darksecrets.stats.weighted import resampled
 
-_SCORED = list(JOINT_ABLATION.names[len(MODEL) :])
+_SCORED = list(PRUNING_CURVES.names[len(MODEL) :])
 DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
 
 
 @dataclass(frozen=True)
 class _Curves:
-    """Scores against the number of disabled heads, all × 100.
+    """Scores against the number of removed heads, all × 100.
 
     Attributes:
         baseline: [1 + resamples] the intact model's; the first is on the examples as they are.
@@ -61,27 +56,26 @@ class _Curves:
         return np.stack([over[0] - half, over[0] + half])
 
 
-def joint_effects(
+def score_orders(
     result: SweepResult, plan: Plan, task: Task, *, tolerance: float, resamples: int, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score every order of heads at every number of heads; find the largest set within a tolerance.
 
-    Intervals are percentiles of a bootstrap over examples, drawn from each half separately, with
-    the same examples for all sets. For random orders, the orders are drawn, too: one fewer than
-    there are, which makes the variance unbiased (McCarthy and Snowden 1985). Other intervals of
-    ``delta`` are conditional on the orders that the halves chose; for those of ``over_random``, see
-    `darksecrets.stats.draws`.
+    Intervals are percentiles of a bootstrap over examples, with the same examples for all sets. For
+    random orders, the orders are drawn, too: one fewer than there are, which makes the variance
+    unbiased (McCarthy and Snowden 1985). Other intervals of ``delta`` are conditional on the
+    orders; for those of ``over_random``, see `darksecrets.stats.draws`.
 
     Args:
-        result: Predictions with the sets of ``plan`` disabled.
-        plan: The orders, and which half scores which.
+        result: Predictions with the sets of ``plan`` removed.
+        plan: The orders.
         task: The task.
         tolerance: The greatest drop that is tolerated, × 100.
         resamples: Number of bootstrap samples.
         seed: Their seed.
 
     Returns:
-        The tables ``joint_ablation`` and ``largest_sets`` of `darksecrets.ablation.tables`,
+        The tables ``pruning_curves`` and ``pruned_heads`` of `darksecrets.importance.tables`,
         without the columns of the model.
 
     Raises:
@@ -93,7 +87,7 @@ def joint_effects(
     scored, sizes = [], []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        curves = _curves(_on_halves(result, metric, plan, resamples, rng), result, plan, rng)
+        curves = _curves(_scores(result, metric, resamples, rng), result, plan, rng)
         chance = score_of_most_frequent(result.labels, metric, task)
         for name in plan.names:
             about = {"metric": metric, "order": name}
@@ -106,7 +100,7 @@ def joint_effects(
     return pd.concat(scored, ignore_index=True)[_SCORED], pd.DataFrame(sizes)
 
 
-def largest_sets(deltas: Floats, counts: list[int], tolerance: float) -> Integers:
+def largest_sets(deltas: Floats, counts: Sequence[int], tolerance: float) -> Integers:
     """The largest number of heads up to which no drop exceeds the tolerance.
 
     Args:
@@ -143,7 +137,7 @@ def _scored(curves: _Curves, name: str, plan: Plan, metric: str) -> pd.DataFrame
     return pd.DataFrame(columns)
 
 
-def _largest(deltas: Floats, counts: list[int], tolerance: float) -> dict[str, float]:
+def _largest(deltas: Floats, counts: Sequence[int], tolerance: float) -> dict[str, float]:
     """The size of the largest set of heads, with an interval; and the size that is significant."""
     resampled = largest_sets(deltas[1:], counts, tolerance)
     low, high = interval(resampled.astype(np.float64))
@@ -156,46 +150,29 @@ def _largest(deltas: Floats, counts: list[int], tolerance: float) -> dict[str, f
     }
 
 
-def _on_halves(
-    result: SweepResult, metric: str, plan: Plan, resamples: int, rng: np.random.Generator
-) -> Floats:
-    """[halves, 1 + resamples, sets] scores on each half as it is, then on resamples of it."""
-    scores = []
-    for half in plan.parts:
-        mask = plan.halves == half
-        score = METRICS[metric].weighted(result.predictions[:, mask], result.labels[mask])
-        examples = int(mask.sum())
-        whole = score(np.ones((1, examples), dtype=np.int64))
-        scores.append(np.concatenate([whole, resampled(score, examples, resamples, rng)]))
-    return np.stack(scores)
+def _scores(result: SweepResult, metric: str, resamples: int, rng: np.random.Generator) -> Floats:
+    """[1 + resamples, sets] scores on the examples as they are, then on resamples of them."""
+    score = METRICS[metric].weighted(result.predictions, result.labels)
+    examples = len(result.labels)
+    whole = score(np.ones((1, examples), dtype=np.int64))
+    return PERCENT * np.concatenate([whole, resampled(score, examples, resamples, rng)])
 
 
 def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Generator) -> _Curves:
-    """Combine the scores on the halves, [halves, 1 + resamples, sets], for every order."""
+    """The scores of every order, from those of all sets, [1 + resamples, sets]."""
     number = {name: row for row, name in enumerate(result.sets["name"])}
-    sizes = np.unique(plan.halves, return_counts=True)[1]
-
-    def places(order: Order) -> list[int]:
-        return [place for place, half in enumerate(plan.parts) if half in order.scored_on]
-
-    def mean(sets: list[int], order: Order | None = None) -> Floats:
-        scored_on = places(order) if order else list(range(len(sizes)))
-        return np.average(scores[scored_on][..., sets], axis=0, weights=sizes[scored_on])
-
     curves: dict[str, Floats] = {}
-    of_orders: dict[str, Floats] = {}
+    at_random = np.empty((0, *scores.shape))
     for name in plan.names:
         orders = [order for order in plan.orders if order.name == name]
-        of_orders[name] = PERCENT * np.stack(
-            [mean([number[plan.name(o, count)] for count in plan.counts], o) for o in orders]
-        )
+        sets = [[number[plan.name(order, count)] for count in plan.counts] for order in orders]
+        of_orders = np.stack([scores[:, each] for each in sets])
+        curves[name] = of_orders[0]
         if name == RANDOM:
-            weights = weights_of_draws(len(orders), scores.shape[1], rng)
-        else:  # the more examples an order is scored on, the more it counts
-            shares = [sizes[places(order)].sum() for order in orders]
-            weights = np.tile(np.array(shares) / sum(shares), (scores.shape[1], 1))
-        curves[name] = np.einsum("rd,drk->rk", weights, of_orders[name])
-    return _Curves(PERCENT * mean([0])[:, 0], curves, of_orders[RANDOM])
+            weights = weights_of_draws(len(orders), len(scores), rng)
+            curves[name] = np.einsum("rd,drk->rk", weights, of_orders)
+            at_random = of_orders
+    return _Curves(scores[:, 0], curves, at_random)
 
 
 def weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats:
@@ -222,10 +199,9 @@ def score_of_most_frequent(labels: Values, metric: str, task: Task) -> float:
 def _require_planned(result: SweepResult, plan: Plan, task: Task) -> None:
     """Check that predictions are those of the plan's sets and examples."""
     missing = [name for name in plan.sets if name not in set(result.sets["name"])]
-    if missing or len(result.idx) != len(plan.halves):
-        found = f"{len(missing)} of {len(plan.sets)} sets missing" if missing else "other examples"
+    if missing:
         raise InputError(
-            f"{task.name}: found predictions with heads disabled together that do not follow from "
-            f"the single heads' effects ({found}). Expected both from the same run. Remove the "
+            f"{task.name}: found predictions with heads removed that lack {len(missing)} of "
+            f"{len(plan.sets)} sets of the orders. Expected both from the same run. Remove the "
             "folder of the predictions and run again."
         )
