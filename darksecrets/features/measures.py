@@ -25,7 +25,7 @@ import pandas as pd
 from darksecrets.arrays import Flags, Floats, Halves, Integers, Reals, Singles
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import Maps, Reach, any_window
-from darksecrets.features import head_types, profiles, strongest, tables
+from darksecrets.features import head_types, profiles, tables
 from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import (
@@ -39,7 +39,6 @@ from darksecrets.features.pairs import (
     other_queries,
 )
 from darksecrets.features.profiles import Collector, Values, of_all_tokens, quotient
-from darksecrets.features.strongest import StrongestColumns, from_others
 from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.run.columns import MAPS, names
@@ -583,7 +582,6 @@ def measure(
     seed: int,
     max_bytes: int = 2**22,
     collector: Collector | None = None,
-    strongest: list[StrongestColumns] | None = None,
     statistics: list[MapStatistics] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
@@ -601,10 +599,9 @@ def measure(
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
         collector: Gathers what is kept of every example; None to keep nothing.
-        strongest: Where to put the strongest columns of every batch; None to keep nothing.
         statistics: Where to put the statistics of every batch; None to keep nothing.
     """
-    (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, strongest, statistics)
+    (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, statistics)
     return tables
 
 
@@ -612,7 +609,7 @@ def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[
     """Measure every head of a model in one pass over its maps.
 
     Args:
-        folder: Where the files of `profiles`, `strongest` and `head_types` are written.
+        folder: Where the files of `profiles` and `head_types` are written.
         maps: Maps of the model.
         annotation: The words of the examples, see `darksecrets.features.annotation`.
         seed: Seed of the controls.
@@ -621,14 +618,10 @@ def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[
         The table of every measure, see `measure`.
     """
     collector = Collector()
-    columns: list[StrongestColumns] = []
     statistics: list[MapStatistics] = []
     tokens = describe(maps, annotation)
-    tables = measure(
-        maps, tokens, seed, collector=collector, strongest=columns, statistics=statistics
-    )
+    tables = measure(maps, tokens, seed, collector=collector, statistics=statistics)
     collector.profiles().save(folder / profiles.FILE)
-    StrongestColumns.joined(columns).save(folder / strongest.FILE)
     MapStatistics.joined(statistics).save(folder / head_types.FILE)
     return tables
 
@@ -639,7 +632,6 @@ def measure_several(
     seed: int,
     collectors: Sequence[Collector | None],
     max_bytes: int = 2**23,
-    strongest: list[StrongestColumns] | None = None,
     statistics: list[MapStatistics] | None = None,
 ) -> list[dict[str, pd.DataFrame]]:
     """Measure several models at once, each by itself, as `measure` does.
@@ -652,7 +644,6 @@ def measure_several(
         seed: See `measure`.
         collectors: One for each model, see `measure`.
         max_bytes: Largest size of a batch of the maps of all models.
-        strongest: See `measure`; of all heads.
         statistics: See `measure`; of all heads.
     """
     models, own = len(collectors), maps.heads // len(collectors)
@@ -673,9 +664,6 @@ def measure_several(
                     total += more
         if any(collector is not None for collector in collectors):
             _collect(collectors, parts, idx, batch, drawn, uniform)
-        if strongest is not None:
-            received = from_others(batch.maps, batch.columns, batch.reach)
-            strongest.append(StrongestColumns.of(idx, batch.features, received))
         if statistics is not None:
             statistics.append(MapStatistics.of(idx, batch.statistics, uniform.statistics))
     return [_tables(sums, part) for part in parts]

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from darksecrets.patterns.classes import DEFINITIONS, NUMBERS, PATTERNS, STRENGTHS
 from darksecrets.run.columns import (
-    FIRST,
     HEAD,
     IDX,
     LAYER,
     MAPS,
     P_VALUE,
-    PUNCTUATION,
     Q_VALUE,
-    SEPARATOR,
     STATE_OF_MAPS,
     TASK,
-    WORD,
     names,
 )
 from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
@@ -267,50 +263,6 @@ PATTERN_HEADS = Table(
     every=("layer", "head"),
 )
 
-WITH_COLUMNS = ("vertical", "vertical+diagonal")
-"""Patterns with columns, whichever tokens these are."""
-SPECIAL = "special"
-"""Special tokens of both kinds together."""
-STRIPE_KINDS = (FIRST, SEPARATOR, SPECIAL, PUNCTUATION, WORD)
-
-STRIPE_TOKENS = Table(
-    "stripe_tokens",
-    "Which token the stripe of a map is: the kind of the strongest column, the token that gets the "
-    "greatest mean weight from the other tokens, in maps classified as having columns.",
-    (
-        *MAPS,
-        like(LAYER, "layer, from 1; empty for all layers", optional=True),
-        like(_PATTERN, values=WITH_COLUMNS),
-        text(
-            "kind",
-            f"kind of token: `{FIRST}`, the special token that inputs start with ([CLS], `<s>`); "
-            f"`{SEPARATOR}`, all other special tokens ([SEP], `</s>`); `{SPECIAL}`, both together",
-            values=STRIPE_KINDS,
-        ),
-        integer("maps", "maps with the pattern"),
-        integer("examples", "examples that have such maps"),
-        like(
-            _SHARE,
-            "of these maps, those whose strongest column is of this kind; equally strong "
-            "columns share a map; empty without maps",
-            optional=True,
-        ),
-        *interval("share", unit="share of maps", bounds=(0, 1), optional=True),
-        like(
-            _SHARE,
-            "the same of random columns: the share of tokens of this kind, mean over maps",
-            name="control",
-            control_of="share",
-            optional=True,
-        ),
-        number(
-            "over_control", "`share` − `control`", "share of maps", low=-1, high=1, optional=True
-        ),
-        *interval("over_control", "over_control", unit="share of maps", optional=True),
-    ),
-    key=(*names(*MAPS), "layer", "pattern", "kind"),
-)
-
 COMPARED = OF_TASKS, OF_SEEDS = "tasks", "seeds"
 """What the models differ in whose heads are compared."""
 
@@ -396,7 +348,6 @@ TABLES = (
     PATTERN_SHARES,
     PATTERN_HEADS,
     PATTERN_MAPS,
-    STRIPE_TOKENS,
     PATTERN_AGREEMENT,
     TYPICAL_MAPS,
 )

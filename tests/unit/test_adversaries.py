@@ -70,7 +70,6 @@ ELSEWHERE = {
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},
     "typical_maps": {"probability"},
-    "stripe_tokens": {"over_control"},  # tests/unit/patterns/test_columns.py
     "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/patterns/test_repetition.py
     "claims": {"value"},  # of the tables; see verdict
     # tests/unit/compression/test_statistics.py

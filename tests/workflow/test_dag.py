@@ -108,7 +108,6 @@ def needs(whole_run):
         ("figure4", {"get_pretrained_model", "measure_framenet_heads"}),
         ("figure1", {"extract_attention", "measure_attention", "finetune"}),
         ("figure2", {"evaluate_pretrained", "compare_attention", "table1", "figure5"}),
-        ("stripe_tokens", {"compare_attention", "table1", "figure5", "figure6"}),
         ("learning_curves", {"evaluate_pretrained", "extract_attention"}),
         ("figure6", {"evaluate_pretrained", "compare_patterns", "figure7"}),
         ("figure7", {"evaluate_pretrained", "compare_patterns", "figure6"}),

@@ -128,17 +128,15 @@ rule score_pattern_classifier:
 rule compare_patterns:
     """Count the patterns of all maps, and correct the shares for the classifier's confusions: the numbers of Figure 2.
 
-    Also which tokens the stripes are, in maps that are classified as having columns; and the patterns of the
-    same heads on other tasks and with other seeds. All maps are millions of rows, hence Parquet.
+    Also the patterns of the same heads on other tasks and with other seeds. All maps are millions of rows, hence
+    Parquet.
     """
     input:
         maps=per_task("<results>/patterns/{task}"),
-        examples=per_task("<results>/features/{task}/examples"),
         predictions=PREDICTIONS,
     output:
         patterns="<results>/tables/patterns.csv",
         pattern_heads="<results>/tables/pattern_heads.csv",
-        stripe_tokens="<results>/tables/stripe_tokens.csv",
         pattern_agreement="<results>/tables/pattern_agreement.csv",
         pattern_maps="<results>/tables/pattern_maps.parquet",
         provenance="<results>/tables/patterns.provenance.json",
@@ -194,16 +192,6 @@ figure(
     label="Pattern of every head",
     group="patterns",
     table="<results>/tables/pattern_heads.csv",
-)
-
-
-figure(
-    "stripe_tokens",
-    "Which token the stripe is, in maps that are classified as having columns.",
-    section=PATTERNS,
-    label="Token of the stripe",
-    group="patterns",
-    table="<results>/tables/stripe_tokens.csv",
 )
 
 

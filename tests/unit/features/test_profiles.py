@@ -8,7 +8,6 @@ from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.measures import control_cells, feature_chances, measure
 from darksecrets.features.profiles import Collector, Profiles, check_paired
-from darksecrets.features.strongest import StrongestColumns
 from darksecrets.features.tables import ATTENTION_MEASURES
 from darksecrets.run.errors import InputError
 
@@ -130,11 +129,7 @@ def test_files_keep_everything_in_single_precision(measured, tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "what"),
-    [
-        (Profiles, "attention of single examples"),
-        (MapStatistics, "statistics of maps"),
-        (StrongestColumns, "strongest columns"),
-    ],
+    [(Profiles, "attention of single examples"), (MapStatistics, "statistics of maps")],
 )
 def test_a_damaged_file_is_named(kind, what, tmp_path):
     (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04")
