@@ -26,7 +26,7 @@ def main(job: Job) -> dict[str, Any]:
     measured = {name: measure(model, sentences) for name, model in models.items()}
     read = len(measured[pretrained].read)
     found = tables(measured, random, settings.seed)
-    del measured  # which is on disk, before the word maps of probes fill the memory
+    del measured  # before the word maps of probes fill the memory
     some = chosen(sentences, settings.probed, settings.seed)
     probes = probe_table(some, models[pretrained], models[random], settings.seed)
     found[ATTENTION_PROBES] = identify(probes, None, pretrained)

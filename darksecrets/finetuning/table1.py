@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -37,7 +37,7 @@ _COLUMNS = ["task", "state", "metric", "score"]
 
 @dataclass(frozen=True)
 class Table1:
-    """Content of the table; `markdown`, `html` and `latex` write it.
+    """What the table is made of; `markdown`, `html` and `latex` write it.
 
     Attributes:
         scores: Table `tables.SCORES`.
@@ -51,6 +51,7 @@ class Table1:
         paper: The paper's table from `read_paper`, shown beside ours. None for a run on other data
             or another model, because its numbers are for bert-base-uncased on GLUE.
         unlearned: Tasks that fine-tuned models have not learned, with their scores in words.
+        failed: Single fine-tunings that have not learned a task that others have, in words.
     """
 
     scores: pd.DataFrame
@@ -63,6 +64,7 @@ class Table1:
     sizes: pd.DataFrame | None = None
     paper: pd.DataFrame | None = None
     unlearned: Mapping[str, str] = field(default_factory=dict)
+    failed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         missing = [name for name in [*_COLUMNS, "seed"] if name not in self.scores.columns]
@@ -76,38 +78,19 @@ class Table1:
 
 
 @dataclass(frozen=True)
-class _Markup:
-    """How an output format writes numbers."""
+class Part:
+    """Half of the table: the scores, or their differences.
 
-    interval: str
-    """Template of a number and half of its interval."""
-    constant: str
-    """Mark of models that predict the same for every example."""
-    unlearned: str
-    """Mark of models that have not learned their task."""
-    absent: str
-    minus: str
+    Attributes:
+        cells: Texts, a row for every metric of a task. Columns have a group and a heading.
+        notes: Sentences that stand below.
+    """
 
-    def number(self, value: float, form: str) -> str:
-        """A number in a format such as ``.1f``, with a real minus sign."""
-        return written(value, form).replace("−", self.minus)
+    cells: pd.DataFrame
+    notes: list[str]
 
 
-_PLAIN = _Markup(
-    interval="{value} ± {reach:.1f}",
-    constant=CONSTANT,
-    unlearned=learned.MARK,
-    absent="—",
-    minus="−",
-)
-_LATEX = _Markup(
-    interval=r"{value}$_{{\pm {reach:.1f}}}$",
-    constant=r"$^\dagger$",
-    unlearned=r"$^\ddagger$",
-    absent="--",
-    minus="$-$",
-)
-
+_ABSENT = "—"
 _CSS = """
 :root { color-scheme: light dark; }
 body { font: 14px/1.5 system-ui, sans-serif; margin: 1.5em; color: #222; background: #fff; }
@@ -116,31 +99,17 @@ table { border-collapse: collapse; border-block: 2px solid; font-variant-numeric
 th, td { padding: .2em .7em; text-align: right; white-space: nowrap; }
 th[colspan] { text-align: center; }
 th:nth-child(-n+2):not([colspan]), td:nth-child(-n+2) { text-align: left; }
-tbody tr:first-child td { border-top: 1px solid; }
+td:first-child { font-weight: bold; }
+tbody tr:first-child td, tr:has(td:first-child:not(:empty)) td { border-top: 1px solid #8888; }
+ul { padding-left: 1.2em; max-width: 60em; overflow-wrap: anywhere; }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #16181c; } }
-@media (max-width: 700px) { /* a row becomes a list of its cells, each with its heading */
-  body { margin: 1em; }
-  table, tbody, tr, td { display: block; }
-  table { border: 0; }
-  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tr { border-top: 1px solid; padding: .4em 0; }
-  tr:has(td:first-child:empty) { border-top-style: dotted; } /* another metric of the task */
-  tbody tr td, tbody tr:first-child td { border: 0; padding: .1em 0; white-space: normal; }
-  td { display: flex; justify-content: space-between; gap: 1em; }
-  td::before { content: attr(data-heading); opacity: .75; }
-  td:empty { display: none; }
-  td:nth-child(1) { font-weight: bold; }
-  ul { padding-left: 1.2em; overflow-wrap: anywhere; }
-}
 """
-
-_Column = tuple[str, str, list[list[str]]]
-"""Group, heading, and for every task the lines of its cell: one, or one for every metric."""
 
 
 def draw(sources: Sources) -> dict[str, str]:
     """Write Table 1 from a run's tables, with the paper's numbers if they are among them."""
     published = sources.paths("published")
+    rows = sources.table(tables.LEARNED, "learned").to_dict("records")
     table = Table1(
         scores=sources.table(tables.SCORES, "scores"),
         means=sources.table(tables.SCORE_MEANS, "means"),
@@ -151,7 +120,8 @@ def draw(sources: Sources) -> dict[str, str]:
         baselines=sources.table(tables.BASELINES, "baselines"),
         sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
         paper=read_paper(published[0]) if published else None,
-        unlearned=learned.unlearned(sources.table(tables.LEARNED, "learned").to_dict("records")),
+        unlearned=learned.unlearned(rows),
+        failed=learned.failed(rows),
     )
     formats = {"md": markdown(table), "html": html(table), "tex": latex(table)}
     return {f"table1.{suffix}": text for suffix, text in formats.items()}
@@ -205,30 +175,20 @@ def gain(scores: pd.DataFrame, tasks: Mapping[str, Sequence[str]]) -> tuple[floa
 
 def markdown(table: Table1) -> str:
     """Write Table 1 as Markdown, with notes and the table of differences below."""
-    parts = [
-        *_markdown(_columns(table, _PLAIN)),
-        "",
-        *(f"- {note}" for note in _notes(table)),
-        "",
-        *_markdown(_differences(table, _PLAIN)),
-        "",
-        *(f"- {note}" for note in _notes_on_differences(table)),
-        "",
-    ]
-    return "\n".join(parts)
+    lines: list[str] = []
+    for part in parts(table):
+        headings = [_one_line(*column) for column in _headings(part.cells)]
+        cells = part.cells.set_axis(headings, axis=1)
+        aligned = ["left", "left", *["right"] * (len(cells.columns) - 2)]
+        lines.append(cells.to_markdown(index=False, colalign=aligned, disable_numparse=True))
+        lines += ["", *(f"- {note}" for note in part.notes), ""]
+    return "\n".join(lines)
 
 
-def _markdown(columns: Sequence[_Column]) -> list[str]:
-    """Lines of a Markdown table, one row for every metric of a task."""
-    header = [_one_line(group, name) for group, name, _ in columns]
-    rows = _rows(columns)
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    aligned = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
-
-    def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(map(str.ljust, cells, widths)) + " |"
-
-    return [line(header), line(aligned), *map(line, rows)]
+def _headings(cells: pd.DataFrame) -> list[tuple[str, str]]:
+    """Group and heading of every column."""
+    groups, names = (cells.columns.get_level_values(level) for level in (0, 1))
+    return list(zip(groups, names, strict=True))
 
 
 def _one_line(group: str, name: str) -> str:
@@ -243,184 +203,153 @@ def html(table: Table1) -> str:
     lines = [
         '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "<title>Table 1</title>",
-        f"<style>{_CSS}</style>",
-        *_html(_columns(table, _PLAIN), _notes(table)),
-        *_html(_differences(table, _PLAIN), _notes_on_differences(table)),
-        "</html>\n",
+        f"<title>Table 1</title>\n<style>{_CSS}</style>",
     ]
-    return "\n".join(lines)
-
-
-def _html(columns: Sequence[_Column], notes: Sequence[str]) -> list[str]:
-    """Lines of an HTML table, one row for every metric of a task, and of the notes below."""
-    groups = "".join(
-        f'<th colspan="{width}">{group}</th>' for group, width in _spans([c[0] for c in columns])
-    )
-    headings = [f"{group} {name}".strip() for group, name, _ in columns]
-    return [
-        f"<div><table>\n<thead>\n<tr>{groups}</tr>",
-        "<tr>" + "".join(f"<th>{escape(name)}</th>" for _, name, _ in columns) + "</tr>",
-        "</thead>\n<tbody>",
-        *(_html_row(headings, cells) for cells in _rows(columns)),
-        "</tbody>\n</table></div>\n<ul>",
-        *(f"<li>{escape(note)}</li>" for note in notes),
-        "</ul>",
-    ]
-
-
-def _html_row(headings: Sequence[str], cells: Sequence[str]) -> str:
-    """A row whose cells know their headings: on a phone, these stand beside them."""
-    pairs = zip(headings, cells, strict=True)
-    tags = (f'<td data-heading="{escape(name)}">{escape(cell)}</td>' for name, cell in pairs)
-    return f"<tr>{''.join(tags)}</tr>"
+    for part in parts(table):
+        notes = "".join(f"<li>{escape(note)}</li>\n" for note in part.notes)
+        lines.append(f"<div>{part.cells.to_html(index=False, border=0)}</div>\n<ul>{notes}</ul>")
+    return "\n".join([*lines, "</html>\n"])
 
 
 def latex(table: Table1) -> str:
     """Write Table 1 as a LaTeX float over both columns; it needs the package booktabs."""
-    notes = [*_notes(table), *_notes_on_differences(table)]
+    scores, differences = parts(table)
+    notes = " ".join(_escape(note) for note in [*scores.notes, *differences.notes])
     lines = [
         r"% Needs \usepackage{booktabs}.",
         r"\begin{table*}",
-        r"  \centering\scriptsize",
-        r"  \setlength{\tabcolsep}{2pt}",
-        *_tabular(_columns(table, _LATEX)),
+        r"\centering\scriptsize",
+        r"\setlength{\tabcolsep}{2pt}",
+        _tabular(scores.cells),
+        r"\medskip",
         "",
-        r"  \medskip",
-        *_tabular(_differences(table, _LATEX)),
-        rf"  \caption{{{' '.join(_escape(note) for note in notes)}}}",
-        r"  \label{tab:table1}",
+        _tabular(differences.cells),
+        rf"\caption{{{notes}}}",
+        r"\label{tab:table1}",
         r"\end{table*}",
         "",
     ]
     return "\n".join(lines)
 
 
-def _tabular(columns: Sequence[_Column]) -> list[str]:
-    """Lines of a LaTeX table, one row for every metric of a task."""
-    return [
-        rf"  \begin{{tabular}}{{@{{}}ll{'r' * (len(columns) - 2)}@{{}}}}",
-        r"    \toprule",
-        *(f"    {text}" for text in _spanners([group for group, _, _ in columns])),
-        "    " + " & ".join(_heading(name) for _, name, _ in columns) + r" \\",
-        r"    \midrule",
-        *(f"    {' & '.join(row)} \\\\" for row in _rows(columns)),
-        r"    \bottomrule",
-        r"  \end{tabular}",
-    ]
+def _tabular(cells: pd.DataFrame) -> str:
+    """Cells as a LaTeX table."""
+    escaped = cells.map(_compact)
+    escaped.columns = pd.MultiIndex.from_tuples(
+        [(_escape(group), _stacked(name)) for group, name in _headings(cells)]
+    )
+    numbers = "r" * (len(cells.columns) - 2)
+    return escaped.style.hide(axis="index").to_latex(
+        hrules=True, multicol_align="c", column_format=f"@{{}}ll{numbers}@{{}}"
+    )
 
 
-def _rows(columns: Sequence[_Column]) -> list[list[str]]:
-    """One row for every line of a task's cells."""
-    rows: list[list[str]] = []
-    for task in zip(*(cells for _, _, cells in columns), strict=True):
-        for i in range(max(map(len, task))):
-            rows.append([cell[i] if i < len(cell) else "" for cell in task])
-    return rows
+def _compact(text: str) -> str:
+    """Text in LaTeX, with the interval of a number in small type, to save width."""
+    return re.sub(r"\$\\pm\$ ([\d.]+)", r"$_{\\pm \1}$", _escape(text)).replace(" $_", "$_")
 
 
-def _columns(table: Table1, markup: _Markup) -> list[_Column]:
-    """Every column of the scores, from left to right."""
-    columns = _tasks_and_metrics(table)
+def _stacked(name: str) -> str:
+    """A heading in LaTeX, with its last word on a second line, to save width."""
+    first, _, last = _escape(name).rpartition(" ")
+    return rf"\shortstack[r]{{{first}\\{last}}}" if first else last
+
+
+def parts(table: Table1) -> tuple[Part, Part]:
+    """The scores, and their differences."""
+    return Part(_scores(table), _notes(table)), Part(
+        _differences(table), _notes_on_differences(table)
+    )
+
+
+_Cells = dict[tuple[str, str], list[str]]
+"""Texts of every column, by its group and heading."""
+_Row = Mapping[Any, Any]
+
+
+def _scores(table: Table1) -> pd.DataFrame:
+    """Cells of the scores."""
+    cells = _tasks_and_metrics(table)
     if table.sizes is not None:
         totals = table.sizes.groupby("task")["examples"].sum()
-        columns.append(("", "Train + val.", [[f"{totals[task]:,}"] for task in table.tasks]))
-
-    def add(group: str, name: str, rows: pd.DataFrame, write: _Write) -> None:
-        columns.append((group, name, _cells(rows, table.tasks, write, markup)))
-
+        cells["", "size"] = _by_task({task: f"{totals[task]:,}" for task in table.tasks}, table)
     means = table.means.assign(
         unlearned=table.means["task"].isin(list(table.unlearned))
         & (table.means["model"] == "finetuned")
     )
-    for state, name in STATES.items():
-        add("ours", name, means[means["model"] == state], _score)
+    for state, heading in STATES.items():
+        cells["ours", heading] = _column(means[means["model"] == state], table, _score)
     if table.baselines is not None:
-        for name in table.baselines["baseline"].unique():
-            add("baselines", name, table.baselines[table.baselines["baseline"] == name], _plain)
+        for name, rows in table.baselines.groupby("baseline", sort=False):
+            cells["baselines", str(name)] = _column(rows, table, _plain)
     if table.paper is not None:
         for state in PAPER_STATES:
-            add("paper", STATES[state], table.paper[table.paper["state"] == state], _plain)
-        sizes = table.paper.drop_duplicates("task").set_index("task")["size"]
-        columns.append(
-            ("paper", "size", [[sizes.get(task, markup.absent)] for task in table.tasks])
-        )
-    return columns
+            rows = table.paper[table.paper["state"] == state]
+            cells["paper", STATES[state]] = _column(rows, table, _plain)
+        sizes = zip(table.paper["task"], table.paper["size"], strict=True)
+        cells["paper", "size"] = _by_task(dict(sizes), table)
+    return pd.DataFrame(cells)
 
 
-def _differences(table: Table1, markup: _Markup) -> list[_Column]:
-    """Every column of the differences; the last row is the mean over the tasks."""
-    columns = _tasks_and_metrics(table)
-    columns[0][2].append(["mean"])
-    columns[1][2].append([""])
+def _differences(table: Table1) -> pd.DataFrame:
+    """Cells of the differences; the last row is the mean over the tasks."""
+    cells = _tasks_and_metrics(table)
+    cells["", "Task"].append("mean")
+    cells["", "Metric"].append("")
     names = {**STATES, "majority": "majority"}
     for averaged in table.averaged.to_dict("records"):
         model, reference = averaged["model"], averaged["reference"]
         of_pair = table.differences[
             (table.differences["model"] == model) & (table.differences["reference"] == reference)
         ]
-        cells = _cells(of_pair, table.tasks, _difference, markup)
-        cells.append([_difference(averaged, markup)])
-        columns.append((f"{names[model]} −", names[reference], cells))
-    return columns
+        column = [*_column(of_pair, table, _difference), _difference(averaged)]
+        cells[f"{names[model]} −", names[reference]] = column
+    return pd.DataFrame(cells)
 
 
-def _tasks_and_metrics(table: Table1) -> list[_Column]:
-    titles = [[METRICS[m].title for m in metrics] for metrics in table.tasks.values()]
-    return [("", "Task", [[task] for task in table.tasks]), ("", "Metric", titles)]
+def _tasks_and_metrics(table: Table1) -> _Cells:
+    """The first two columns; a task is named in the row of its first metric."""
+    titles = [METRICS[metric].title for metrics in table.tasks.values() for metric in metrics]
+    named = _by_task({task: task for task in table.tasks}, table)
+    return {("", "Task"): named, ("", "Metric"): titles}
 
 
-_Row = Mapping[Any, Any]
-_Write = Callable[[_Row, _Markup], str]
+def _by_task(texts: Mapping[str, str], table: Table1) -> list[str]:
+    """A column with something about each task, in the row of its first metric."""
+    column = []
+    for task, metrics in table.tasks.items():
+        column += [texts.get(task, _ABSENT), *[""] * (len(metrics) - 1)]
+    return column
 
 
-def _cells(
-    rows: pd.DataFrame, tasks: Mapping[str, Sequence[str]], write: _Write, markup: _Markup
-) -> list[list[str]]:
-    """One column: for every task, one line per metric, or the mark for what is missing."""
-    texts = {(row["task"], row["metric"]): write(row, markup) for row in rows.to_dict("records")}
-    return [
-        [texts.get((task, metric), markup.absent) for metric in metrics]
-        for task, metrics in tasks.items()
-    ]
+def _column(rows: pd.DataFrame, table: Table1, write: Callable[[_Row], str]) -> list[str]:
+    """A column with a text for every metric of every task, or the mark for what is missing."""
+    texts = {(row["task"], row["metric"]): write(row) for row in rows.to_dict("records")}
+    wanted = [(task, metric) for task, metrics in table.tasks.items() for metric in metrics]
+    return [texts.get(each, _ABSENT) for each in wanted]
 
 
-def _plain(row: _Row, markup: _Markup) -> str:
+def _plain(row: _Row) -> str:
     """A score without an interval."""
-    return markup.number(row["score"], ".1f")
+    return written(row["score"], ".1f")
 
 
-def _score(row: _Row, markup: _Markup) -> str:
+def _score(row: _Row) -> str:
     """A score with its interval, marked if the prediction is constant, or the task not learned."""
-    text = _with_interval(_plain(row, markup), row, markup)
-    text += markup.constant if row["constant"] > 0 else ""
-    return text + markup.unlearned if row["unlearned"] else text
+    text = f"{_plain(row)} ± {_reach(row)}"
+    text += CONSTANT if row["constant"] > 0 else ""
+    return text + learned.MARK if row["unlearned"] else text
 
 
-def _difference(row: _Row, markup: _Markup) -> str:
+def _difference(row: _Row) -> str:
     """A difference with its interval, marked if it is significant."""
-    text = _with_interval(markup.number(row["difference"], "+.1f"), row, markup)
+    text = f"{written(row['difference'], '+.1f')} ± {_reach(row)}"
     return f"{text}*" if row["q_value"] < LEVEL else text
 
 
-def _with_interval(value: str, row: _Row, markup: _Markup) -> str:
-    return markup.interval.format(value=value, reach=(row["ci_high"] - row["ci_low"]) / 2)
-
-
-def _spans(groups: Iterable[str]) -> list[tuple[str, int]]:
-    """Groups of columns, and the number of columns that each spans."""
-    return [(group, len(list(members))) for group, members in itertools.groupby(groups)]
-
-
-def _spanners(groups: Iterable[str]) -> list[str]:
-    """For LaTeX: the row above the headings that names groups of columns, and the rules below."""
-    cells, rules, start = [], [], 1
-    for group, width in _spans(groups):
-        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_escape(group)}}}")
-        if group:
-            rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
-        start += width
-    return [" & ".join(cells) + r" \\", " ".join(rules)]
+def _reach(row: _Row) -> str:
+    """Half of an interval."""
+    return f"{(row['ci_high'] - row['ci_low']) / 2:.1f}"
 
 
 def _notes(table: Table1) -> list[str]:
@@ -432,7 +361,7 @@ def _notes(table: Table1) -> list[str]:
         " initialized, then fine-tuned; finetuned = the pre-trained weights, then"
         " fine-tuned.",
         *_on_constants(table.scores),
-        *_on_unlearned(table.unlearned),
+        *_on_unlearned(table),
     ]
     if regressions := [
         task for task, metrics in table.tasks.items() if METRICS[metrics[0]].counted is None
@@ -489,10 +418,17 @@ def _on_constants(scores: pd.DataFrame) -> list[str]:
     return [f"{CONSTANT} Predicts the same for every example: {', '.join(found)}."]
 
 
-def _on_unlearned(found: Mapping[str, str]) -> list[str]:
-    said = "; ".join(f"{task} ({scores})" for task, scores in found.items())
+def _on_unlearned(table: Table1) -> list[str]:
+    """Notes on tasks, and on single fine-tunings, that have not learned."""
+    notes = []
     why = f"{learned.WHY[0].upper()}{learned.WHY[1:]}"
-    return [f"{learned.MARK} Has not learned the task: {said}. {why}."] if found else []
+    if table.unlearned:
+        said = "; ".join(f"{task} ({scores})" for task, scores in table.unlearned.items())
+        notes.append(f"{learned.MARK} Has not learned the task: {said}. {why}.")
+    if table.failed:
+        said = "; ".join(table.failed)
+        notes.append(f"Fine-tunings that failed and are in the means: {said}. {why}.")
+    return notes
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -529,12 +465,6 @@ def _seeds(scores: pd.DataFrame) -> str:
     text = f"{'means over ' if several else ''}n = {usual} seed{'s' if usual > 1 else ''}"
     text += f" ({', '.join(others)})" if others else ""
     return f"{text}, ± half of the 95 % interval over {over}"
-
-
-def _heading(name: str) -> str:
-    """A heading in LaTeX, with its last word on a second line to save width."""
-    first, _, last = _escape(name).rpartition(" ")
-    return rf"\shortstack[r]{{{first}\\{last}}}" if first else last
 
 
 def _escape(text: str) -> str:

@@ -37,6 +37,24 @@ def unlearned(rows: Iterable[Mapping[Any, Any]]) -> dict[str, str]:
     }
 
 
+def failed(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """Single fine-tunings that have not learned a task that most seeds have, in words.
+
+    Args:
+        rows: See `unlearned`.
+    """
+    known = list(rows)
+    whole = unlearned(known)
+    return [
+        f"{row['task']} seed {int(row['seed'])} ({float(row['score']):.1f}, majority class "
+        f"{float(row['majority']):.1f})"
+        for row in known
+        if str(row["seed"]) not in _ALL_SEEDS
+        and str(row["learned"]) == "False"
+        and row["task"] not in whole
+    ]
+
+
 def read(*paths: Path) -> dict[str, str]:
     """The same from the files of such tables, without pandas; nothing of files that are missing."""
     found: dict[str, str] = {}

@@ -7,7 +7,7 @@ clusters that have observations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,80 +40,6 @@ class Ratio:
         return {name: self.value, f"{name}_low": low, f"{name}_high": high}
 
 
-@dataclass
-class Sums:
-    """What `ratio` and `share` need of all clusters, which may come in blocks.
-
-    The squares need the ratio, so that all clusters are added twice: first by `add`, then by
-    `add_squares`. They are added one after the other, so that blocks make no difference, not even
-    in the last digit.
-
-    Attributes:
-        sums: [...] sum over clusters of what their observations add up to.
-        sizes: [...] number of observations.
-        clusters: [...] clusters that have observations.
-        squares: [...] sum of the squared deviations from what the ratio predicts of a cluster.
-    """
-
-    sums: Floats = field(default_factory=lambda: np.zeros(()))
-    sizes: Floats = field(default_factory=lambda: np.zeros(()))
-    clusters: Integers = field(default_factory=lambda: np.zeros((), np.int64))
-    squares: Floats = field(default_factory=lambda: np.zeros(()))
-
-    def add(self, sums: Floats, sizes: Floats) -> None:
-        """Add [clusters, ...] sums, which are whole numbers or few, and numbers of observations."""
-        self.sums = self.sums + sums.sum(axis=0)
-        self.sizes = self.sizes + sizes.sum(axis=0)
-        self.clusters = self.clusters + (sizes > 0).sum(axis=0)
-
-    def add_squares(self, sums: Floats, sizes: Floats) -> None:
-        """Add the same, after all of them have been given to `add`."""
-        self.squares = added(self.squares, (sums - self.value * sizes) ** 2)
-
-    @property
-    def value(self) -> Floats:
-        """The ratio; NaN without observations."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.sums / self.sizes
-
-    def ratio(self) -> Ratio:
-        """See the function of this name."""
-        error, critical = self._linearized()
-        return Ratio(self.value, self.value - critical * error, self.value + critical * error)
-
-    def share(self) -> Ratio:
-        """See the function of this name."""
-        (error, critical), value = self._linearized(), self.value
-        variance = np.maximum(value * (1 - value), 0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            independent = np.where(
-                variance > _ROUNDING, np.minimum(self.sizes, variance / error**2), self.clusters
-            )
-            squared = critical**2 / independent
-            centre = (value + squared / 2) / (1 + squared)
-            half = np.sqrt(squared * variance + squared**2 / 4) / (1 + squared)
-        return Ratio(value, centre - half, centre + half)
-
-    def _linearized(self) -> tuple[Floats, Floats]:
-        """The standard error, and the critical value of the interval."""
-        from scipy.stats import t
-
-        clusters = self.clusters
-        with np.errstate(invalid="ignore", divide="ignore"):
-            error = np.sqrt(clusters / (clusters - 1) * self.squares) / self.sizes
-        known = clusters > 1
-        critical = np.where(known, t.ppf(1 - LEVEL / 2, np.maximum(clusters - 1, 1)), np.nan)
-        return np.where(known, error, np.nan), critical
-
-
-def added(total: Floats, block: Floats) -> Floats:
-    """A sum and [clusters, ...] more, one after the other, as in one sum over the first axis."""
-    result = total
-    for each in block:
-        result = result + each
-    return result
-
-
 def ratio(sums: Floats, sizes: Floats) -> Ratio:
     """Sum of ``sums`` over sum of ``sizes``, with Student's interval over clusters.
 
@@ -121,7 +47,9 @@ def ratio(sums: Floats, sizes: Floats) -> Ratio:
         sums: [clusters, ...] what a cluster's observations add up to.
         sizes: [clusters, ...] number of observations of each cluster.
     """
-    return _of(sums, sizes).ratio()
+    known = _linearized(sums, sizes)
+    half = known.critical * known.error
+    return Ratio(known.value, known.value - half, known.value + half)
 
 
 def share(hits: Floats, sizes: Floats) -> Ratio:
@@ -136,7 +64,16 @@ def share(hits: Floats, sizes: Floats) -> Ratio:
         hits: [clusters, ...] observations with the property; parts of one count, too.
         sizes: [clusters, ...] number of observations of each cluster.
     """
-    return _of(hits, sizes).share()
+    known = _linearized(hits, sizes)
+    value, critical = known.value, known.critical
+    variance = np.maximum(value * (1 - value), 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        seen = np.minimum(known.size, variance / known.error**2)
+        independent = np.where(variance > _ROUNDING, seen, known.clusters)
+        squared = critical**2 / independent
+        centre = (value + squared / 2) / (1 + squared)
+        half = np.sqrt(squared * variance + squared**2 / 4) / (1 + squared)
+    return Ratio(value, centre - half, centre + half)
 
 
 def difference(first: Ratio, second: Ratio) -> Ratio:
@@ -150,9 +87,40 @@ def difference(first: Ratio, second: Ratio) -> Ratio:
     return Ratio(value, value - below, value + above)
 
 
-def _of(sums: Floats, sizes: Floats) -> Sums:
-    """All clusters at once."""
-    found = Sums()
-    found.add(sums, sizes)
-    found.squares = np.asarray(((sums - found.value * sizes) ** 2).sum(axis=0))
-    return found
+@dataclass(frozen=True)
+class _Linearized:
+    """A ratio of sums over clusters, and how well it is known.
+
+    Attributes:
+        value: [...] the ratio; NaN without observations.
+        error: [...] its standard error; NaN with fewer than two clusters.
+        critical: [...] critical value of the interval; NaN with fewer than two clusters.
+        size: [...] number of observations.
+        clusters: [...] clusters that have observations.
+    """
+
+    value: Floats
+    error: Floats
+    critical: Floats
+    size: Floats
+    clusters: Integers
+
+
+def _linearized(sums: Floats, sizes: Floats) -> _Linearized:
+    """See `ratio` for the arguments."""
+    from scipy.stats import t
+
+    size, clusters = sizes.sum(axis=0), (sizes > 0).sum(axis=0)
+    known = clusters > 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = sums.sum(axis=0) / size
+        squares = ((sums - value * sizes) ** 2).sum(axis=0)
+        error = np.sqrt(clusters / (clusters - 1) * squares) / size
+    critical = t.ppf(1 - LEVEL / 2, np.maximum(clusters - 1, 1))
+    return _Linearized(
+        value=value,
+        error=np.where(known, error, np.nan),
+        critical=np.where(known, critical, np.nan),
+        size=size,
+        clusters=clusters,
+    )

@@ -1,6 +1,6 @@
 """Which word every word attends to most, and which attends to it most, in every head.
 
-This is all that is kept of a map to score heads: 4 bytes for each word and head, on disk (`spool`).
+This is all that is kept of a map to score heads: 4 bytes for each word and head.
 """
 
 from __future__ import annotations

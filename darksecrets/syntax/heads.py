@@ -17,7 +17,7 @@ syntactic if it does so more often than
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,9 @@ import pandas as pd
 from darksecrets.stats import LEVEL
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, sign_bound
-from darksecrets.stats.ratios import Sums, added
+from darksecrets.stats.ratios import ratio, share
 from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.pairs import Flags, Floats, Numbers, Pairs, Treebank
+from darksecrets.syntax.pairs import Floats, Numbers
 from darksecrets.syntax.relations import (
     CONTROLS,
     FEWEST,
@@ -62,21 +62,13 @@ def table(read: Sequence[Read], guesses: Sequence[Guess], seed: int) -> pd.DataF
     Raises:
         InputError: There are too few dependents.
     """
-    treebank = Treebank.of(read, seed)
-    return of_model(treebank, relations(treebank), guesses)
+    return of_model(relations(read, seed), guesses)
 
 
-def of_model(
-    treebank: Treebank, known: Sequence[Relation], guesses: Sequence[Guess]
-) -> pd.DataFrame:
+def of_model(known: Sequence[Relation], guesses: Sequence[Guess]) -> pd.DataFrame:
     """The same of a model that read a treebank whose relations are known."""
-    labels = [_Label(relation) for relation in known]
-    for second in (False, True):
-        for pairs in treebank.blocks():
-            guessed = pairs.guessed(guesses)
-            for label in labels:
-                (label.add_squares if second else label.add)(pairs, guessed)
-    found = pd.concat([label.rows() for label in labels], ignore_index=True)
+    guessed = known[0].pairs.guessed(guesses)
+    found = pd.concat([_of_label(relation, guessed) for relation in known], ignore_index=True)
     found["q_value"] = benjamini_hochberg(found["p_value"])
     compared = found["tags_arcs"] >= FEWEST
     verdicts = np.where(compared, YES, OPEN)
@@ -84,130 +76,86 @@ def of_model(
     return found[[name for name in SYNTACTIC_HEADS.names if name in found]]
 
 
-@dataclass
+def _of_label(relation: Relation, guessed: Numbers) -> pd.DataFrame:
+    """The rows of one label: all heads in both directions.
+
+    Args:
+        relation: The label.
+        guessed: [words, layer, head, direction] from `Pairs.guessed`.
+    """
+    pairs = relation.pairs
+    selecting = relation.arcs & (pairs.half == 0)
+    selected = pairs.found(selecting, guessed, 0).sum(axis=0) / relation.sizes[0]
+
+    arcs = relation.arcs & (pairs.half == 1)
+    hits = pairs.found(arcs, guessed, 1)
+    sizes = _wide(pairs.sums(arcs, 1), guessed)
+    at_offset = _wide(pairs.sums(arcs & (pairs.distance == relation.offset), 1), guessed)
+    more = hits - at_offset
+    against = {name: _against(relation, name, guessed) for name in CONTROLS}
+    of_tags = against[SAME_TAGS].arcs
+
+    p_values = [sign_bound(more.sum(axis=0), (more**2).sum(axis=0))]
+    for name, control in against.items():
+        if name != SAME_TAGS or of_tags >= FEWEST:
+            p_values.append(control.p_values)
+    columns = {
+        "label": relation.label,
+        "arcs": int(sizes.sum()),
+        "sentences": int((sizes > 0).sum()),
+        **share(hits, sizes).columns("accuracy"),
+        "selected": first_greatest(selected),
+        "selecting": selected,
+        "offset": relation.offset,
+        "at_offset": at_offset.sum() / sizes.sum(),
+        **ratio(more, sizes).columns("over_offset", -1, 1),
+        **{name: control.rate for name, control in against.items()},
+        **{_OVER[name]: control.over for name, control in against.items()},
+        "tags_arcs": of_tags,
+        "p_value": intersection_union(np.stack(p_values)),
+    }
+    return of_every_head(columns, selected.shape)
+
+
+@dataclass(frozen=True)
 class _Against:
     """What exceeds a control, of all heads in both directions.
 
-    A sentence's difference is what it adds to the difference of both rates, if both were the
-    control's: the hypothesis that is tested. Its variance is at least that of independent finds.
-
     Attributes:
         arcs: Dependents that are compared.
-        rate: [...] how often the control's pairs are found.
-        sums: [...] sum of the differences of sentences.
-        squares: [...] of their squares.
+        rate: [...] how often the control's pairs are found; NaN if none is compared.
+        over: [...] how much more often dependents' heads are found.
+        p_values: [...] of no more.
     """
 
     arcs: int
-    rate: Floats = field(default_factory=lambda: np.zeros(()))
-    sums: Floats = field(default_factory=lambda: np.zeros(()))
-    squares: Floats = field(default_factory=lambda: np.zeros(()))
-
-    def add(self, hits: Floats, others: Floats, sizes: Floats, parts: Floats) -> None:
-        """Add sentences, after `rate` is known of all of them.
-
-        Args:
-            hits: [sentences, ...] compared dependents whose heads are found.
-            others: [sentences, ...] weights of the control's pairs that are found.
-            sizes: [sentences, 1 …] compared dependents.
-            parts: [sentences, 1 …] weights of the control's pairs.
-        """
-        rate, arcs = self.rate, self.arcs
-        differences = (hits - rate * sizes) - arcs * (others - rate * parts)
-        self.sums = added(self.sums, differences)
-        self.squares = added(self.squares, differences**2)
-
-    def columns(self) -> tuple[Floats, Floats, Floats]:
-        """Rate of the control, how much more often dependents' heads are found, and p-values."""
-        if not self.arcs:
-            unknown = np.full(self.rate.shape, np.nan)
-            return unknown, unknown, np.ones(self.rate.shape)
-        least = self.arcs * self.rate * (1 - self.rate)
-        p = sign_bound(self.sums, np.maximum(self.squares, least))
-        return self.rate, self.sums / self.arcs, p
+    rate: Floats
+    over: Floats
+    p_values: Floats
 
 
-class _Label:
-    """What all heads find of one label in both directions, from blocks that are added twice.
+def _against(relation: Relation, name: str, guessed: Numbers) -> _Against:
+    """Compare what heads find of a label with what they find of a control.
 
-    Args:
-        relation: The label in the whole treebank.
+    A sentence's difference is what it adds to the difference of both rates, if both were the
+    control's: the hypothesis that is tested. Its variance is at least that of independent finds.
     """
-
-    def __init__(self, relation: Relation) -> None:
-        self.relation = relation
-        self.accuracy, self.over = Sums(), Sums()
-        self.chosen: Floats = np.zeros(())
-        self.squares: Floats = np.zeros(())
-        self.at_offset = 0.0
-        self.against = {name: _Against(relation.compared[name]) for name in CONTROLS}
-
-    def add(self, pairs: Pairs, guessed: Numbers) -> None:
-        """Add a block for the first time; ``guessed`` is from `Pairs.guessed`."""
-        selecting = pairs.arcs(self.relation.label) & (pairs.half == 0)
-        self.chosen = self.chosen + pairs.found(selecting, guessed, 0).sum(axis=0)
-        hits, sizes, at_offset = self._scored(pairs, guessed)
-        self.accuracy.add(hits, sizes)
-        self.over.add(hits - at_offset, sizes)
-        self.squares = self.squares + ((hits - at_offset) ** 2).sum(axis=0)
-        self.at_offset += at_offset.sum()
-        for name, against in self.against.items():
-            weights = self._control(name, pairs)[1]
-            found = pairs.found(weights, guessed, 1)[pairs.halves == 1]
-            against.rate = added(against.rate, found)
-
-    def add_squares(self, pairs: Pairs, guessed: Numbers) -> None:
-        """Add it again, after all blocks were added once."""
-        hits, sizes, at_offset = self._scored(pairs, guessed)
-        self.accuracy.add_squares(hits, sizes)
-        self.over.add_squares(hits - at_offset, sizes)
-        own = pairs.halves == 1
-        for name, against in self.against.items():
-            if against.arcs:
-                both = self._control(name, pairs)
-                sums = (pairs.found(each, guessed, 1)[own] for each in both)
-                against.add(*sums, *(_wide(pairs.sums(each)[own], guessed) for each in both))
-
-    def _scored(self, pairs: Pairs, guessed: Numbers) -> tuple[Floats, Floats, Floats]:
-        """[scoring sentences, ...] dependents found by heads, all of them, those at the offset."""
-        own, arcs = pairs.halves == 1, pairs.arcs(self.relation.label) & (pairs.half == 1)
-        at = arcs & (pairs.distance == self.relation.offset)
-        sizes, at_offset = (_wide(pairs.sums(each)[own], guessed) for each in (arcs, at))
-        return pairs.found(arcs, guessed, 1)[own], sizes, at_offset
-
-    def _control(self, name: str, pairs: Pairs) -> tuple[Flags, Floats]:
-        """[pairs] the dependents that are compared, and the weights of what with."""
-        found = self.relation.control(name, pairs, pairs.arcs(self.relation.label))
-        return found.arcs, found.weights
-
-    def rows(self) -> pd.DataFrame:
-        """Rows of the table, after all blocks were added twice."""
-        accuracy, over = self.accuracy.share(), self.over.ratio()
-        selected = self.chosen / self.relation.sizes[0]
-        compared = {name: each.columns() for name, each in self.against.items()}
-        of_tags = self.against[SAME_TAGS].arcs
-        p = [sign_bound(self.over.sums, self.squares)]
-        p += [
-            found[2] for name, found in compared.items() if name != SAME_TAGS or of_tags >= FEWEST
-        ]
-        columns = {
-            "label": self.relation.label,
-            "arcs": int(self.accuracy.sizes.sum()),
-            "sentences": int(self.accuracy.clusters.sum()),
-            **accuracy.columns("accuracy"),
-            "selected": first_greatest(selected),
-            "selecting": selected,
-            "offset": self.relation.offset,
-            "at_offset": self.at_offset / self.accuracy.sizes.sum(),
-            **over.columns("over_offset", -1, 1),
-            **{name: found[0] for name, found in compared.items()},
-            **{_OVER[name]: found[1] for name, found in compared.items()},
-            "tags_arcs": of_tags,
-            "p_value": intersection_union(np.stack(p)),
-        }
-        return of_every_head(columns, selected.shape)
+    pairs, control = relation.pairs, relation.control(name)
+    arcs = int(control.arcs.sum())
+    if not arcs:
+        unknown = np.full(guessed.shape[1:], np.nan)
+        return _Against(0, unknown, unknown, np.ones(guessed.shape[1:]))
+    others = pairs.found(control.weights, guessed, 1)
+    rate = others.sum(axis=0)
+    hits = pairs.found(control.arcs, guessed, 1)
+    sizes = _wide(pairs.sums(control.arcs, 1), guessed)
+    parts = _wide(pairs.sums(control.weights, 1), guessed)
+    differences = (hits - rate * sizes) - arcs * (others - rate * parts)
+    total = differences.sum(axis=0)
+    squares = np.maximum((differences**2).sum(axis=0), arcs * rate * (1 - rate))
+    return _Against(arcs, rate, total / arcs, sign_bound(total, squares))
 
 
 def _wide(sums: Floats, guessed: Numbers) -> Floats:
-    """[sentences] sums for all heads alike."""
+    """[sentences, 1 …] sums for all heads alike."""
     return sums.reshape(-1, *[1] * (guessed.ndim - 1))

@@ -11,9 +11,8 @@ from darksecrets.models.reading import Reading
 from darksecrets.run.tables import Table, identify
 from darksecrets.syntax import distractors, guesses, heads, trees
 from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.pairs import Floats, Treebank
+from darksecrets.syntax.pairs import Floats
 from darksecrets.syntax.relations import relations
-from darksecrets.syntax.spool import Spool
 from darksecrets.syntax.tables import ATTENTION_TREES, DISTRACTORS, SYNTACTIC_HEADS
 from darksecrets.syntax.treebank import Sentence
 from darksecrets.syntax.trees import Counts
@@ -24,9 +23,6 @@ from darksecrets.syntax.words import word_maps
 class Measured:
     """What one model does with each sentence that it can read whole, in the treebank's order.
 
-    What there is of every head is on disk, so that memory does not grow with the sentences times
-    the heads.
-
     Attributes:
         read: The sentences.
         guesses: For each, [words, layer, head, direction], see `guesses.guesses`.
@@ -35,38 +31,23 @@ class Measured:
     """
 
     read: list[Read]
-    guesses: Sequence[Guess]
-    trees: Sequence[Counts]
+    guesses: list[Guess]
+    trees: list[Counts]
     subjects: list[Floats]
 
 
 def measure(reading: Reading, sentences: Sequence[Sentence]) -> Measured:
     """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
-    found: dict[int, tuple[Read, Floats]] = {}
-    guessed, counted, alike = Spool(), Spool(), distractors.Alike.of(sentences)
+    found: dict[int, tuple[Read, Guess, Counts, Floats]] = {}
+    alike = distractors.Alike.of(sentences)
     for batch in word_maps(reading, sentences):
         cropped = guesses.of_sentences(batch, sentences)
         counts = trees.of_trees(batch, sentences)
         shares = distractors.of_subjects(batch, sentences, alike)
         for place, number in enumerate(batch.numbers):
-            own, guess = cropped[place]
-            found[number] = own, shares[place]
-            guessed.put(number, guess)
-            counted.put(number, counts[place])
-    read, subjects = zip(*(found[number] for number in sorted(found)), strict=True)
-    return Measured(list(read), guessed, counted, list(subjects))
-
-
-def guess(reading: Reading, sentences: Sequence[Sentence]) -> tuple[list[Read], Sequence[Guess]]:
-    """The sentences that a model can read whole, and its heads' guesses alone; see `measure`."""
-    found: dict[int, Read] = {}
-    guessed = Spool()
-    for batch in word_maps(reading, sentences):
-        cropped = guesses.of_sentences(batch, sentences)
-        for number, (own, guess) in zip(batch.numbers, cropped, strict=True):
-            found[number] = own
-            guessed.put(number, guess)
-    return [found[number] for number in sorted(found)], guessed
+            found[number] = *cropped[place], counts[place], shares[place]
+    in_order = (found[number] for number in sorted(found))
+    return Measured(*(list(each) for each in zip(*in_order, strict=True)))
 
 
 def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table, pd.DataFrame]:
@@ -80,14 +61,13 @@ def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table
     Raises:
         InputError: See `relations.relations`.
     """
-    treebank = Treebank.of(models[random].read, seed)
-    known = relations(treebank)
+    known = relations(models[random].read, seed)
     by_chance = distractors.table(models[random].read, models[random].subjects)
     parts: dict[Table, list[pd.DataFrame]] = {}
     for model, found in models.items():
         shares = distractors.table(found.read, found.subjects)
         of_model = {
-            SYNTACTIC_HEADS: heads.of_model(treebank, known, found.guesses),
+            SYNTACTIC_HEADS: heads.of_model(known, found.guesses),
             ATTENTION_TREES: trees.table(found.read, found.trees, seed),
             DISTRACTORS: shares.assign(random=by_chance["share"].to_numpy()),
         }

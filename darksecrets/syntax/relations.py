@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.run.errors import InputError
-from darksecrets.syntax.pairs import Flags, Floats, Numbers, Pairs, Treebank
+from darksecrets.syntax.guesses import Read
+from darksecrets.syntax.pairs import Flags, Floats, Numbers, Pairs
 from darksecrets.syntax.tables import ALL, DIRECTIONS
 
 OFFSETS: tuple[int, ...] = (*range(-8, 0), *range(1, 9))
@@ -30,12 +32,11 @@ _NOT_SHOWN = frozenset({"punct", "root", ALL})
 
 @dataclass(frozen=True)
 class Control:
-    """Pairs of words of a block to compare the dependents of a label and their heads with.
+    """Pairs of words to compare the dependents of a label and their heads with.
 
     Attributes:
         arcs: [pairs] the dependents and heads that have such pairs.
-        weights: [pairs] weight of each pair of words; their sum over all blocks is 1, or 0 without
-            any.
+        weights: [pairs] weight of each pair of words; their sum is 1, or 0 without any.
     """
 
     arcs: Flags
@@ -43,147 +44,86 @@ class Control:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """How many pairs there are of each cell, such as a distance; all are of the scoring half.
-
-    Each dependent and its head are compared with all unrelated pairs of the same cell, equally.
-
-    Attributes:
-        every: [cells] pairs of words that are apart.
-        related: [cells] dependents and their heads among them.
-    """
-
-    every: Numbers
-    related: Numbers
-
-    @property
-    def compared(self) -> int:
-        """Dependents in whose cell there are others."""
-        return int(self.related[self.every > self.related].sum())
-
-    def control(self, pairs: Pairs, arcs: Flags, cells: Numbers, compared: int) -> Control:
-        """The control of a block.
-
-        Args:
-            pairs: The block.
-            arcs: [pairs] dependents and their heads.
-            cells: [pairs] number of the cell of each pair.
-            compared: Dependents that are compared in all blocks.
-        """
-        related, others = arcs & (pairs.half == 1), pairs.apart & ~arcs & (pairs.half == 1)
-        wanted, among = self.related / max(1, compared), (self.every - self.related)[cells]
-        weights = np.where(others, wanted[cells] / np.maximum(among, 1), 0.0)
-        return Control(related & (among > 0), weights)
-
-
-def _counts(cells: Numbers, chosen: Flags, size: int) -> Numbers:
-    """[size] chosen pairs of each cell."""
-    return np.bincount(cells[chosen], minlength=size)
-
-
-@dataclass
 class Relation:
-    """A label in the whole treebank.
+    """The dependents of a label.
 
     Attributes:
         label: The label, or `ALL`.
-        sizes: Number of dependents in the selecting and in the scoring half.
-        distances: Dependents of the selecting half at each of `OFFSETS`.
-        cells: Cells of the controls, by distance, tags and rank. Those of other words are in one
-            block each.
-        compared: Dependents that each control is compared with.
+        pairs: All pairs of the treebank.
     """
 
     label: str
-    sizes: Numbers
-    distances: Numbers
-    cells: dict[str, Cells]
-    compared: dict[str, int]
-
-    def control(self, name: str, pairs: Pairs, arcs: Flags) -> Control:
-        """A control, in a block; ``arcs`` are the [pairs] of this label there."""
-        cells = _cells(name, pairs)
-        own = self.cells[name] if name in self.cells else _within(pairs, arcs)
-        return own.control(pairs, arcs, cells, self.compared[name])
+    pairs: Pairs
 
     @property
+    def arcs(self) -> Flags:
+        """[pairs] dependents and their heads."""
+        return self.pairs.arcs(self.label)
+
+    @cached_property
+    def sizes(self) -> Numbers:
+        """Number of dependents in the selecting and in the scoring half."""
+        return np.bincount(self.pairs.half[self.arcs], minlength=2)
+
+    @cached_property
     def offset(self) -> int:
         """The most frequent distance from dependent to head in the selecting half."""
-        return OFFSETS[int(np.argmax(self.distances))]
+        at = self.pairs.distance[self.arcs & (self.pairs.half == 0)]
+        return max(OFFSETS, key=lambda offset: np.count_nonzero(at == offset))
 
-    def add(self, pairs: Pairs) -> None:
-        """Count the dependents of a block."""
-        arcs = pairs.arcs(self.label)
-        self.sizes += np.bincount(pairs.half[arcs], minlength=2)
-        at = pairs.distance[arcs & (pairs.half == 0)]
-        self.distances += [np.count_nonzero(at == offset) for offset in OFFSETS]
-        scoring = arcs & (pairs.half == 1)
-        for name, cells in self.cells.items():
-            cells.related[:] += _counts(_cells(name, pairs), scoring, len(cells.related))
-        self.compared[OTHER_WORDS] += _within(pairs, arcs).compared
+    def control(self, name: str) -> Control:
+        """A control, in the scoring half.
 
+        Each dependent and its head are compared with all unrelated pairs of the same cell, such as
+        a distance, equally.
 
-def _within(pairs: Pairs, arcs: Flags) -> Cells:
-    """The cells of other words: each is in one block."""
-    scoring, size = pairs.half == 1, int(pairs.words.sum())
-    return Cells(*(_counts(pairs.key, own & scoring, size) for own in (pairs.apart, arcs)))
+        Args:
+            name: One of `CONTROLS`.
+        """
+        cells = _cells(name, self.pairs)
+        scoring = self.pairs.half == 1
+        related = self.arcs & scoring
+        others = self.pairs.apart & ~self.arcs & scoring
+        size = int(cells.max()) + 1
+        of_cell = np.bincount(cells[others], minlength=size)
+        wanted = np.bincount(cells[related], minlength=size)
+        compared = related & (of_cell[cells] > 0)
+        wanted_shares = wanted / max(1, int(compared.sum()))
+        weights = wanted_shares[cells] / np.maximum(of_cell[cells], 1)
+        return Control(compared, np.where(others, weights, 0.0))
 
 
 def _cells(name: str, pairs: Pairs) -> Numbers:
     """[pairs] number of the cell of each, for a control."""
     return {
-        SAME_DISTANCE: pairs.distance + pairs.longest,
+        SAME_DISTANCE: pairs.distance - pairs.distance.min(),
         SAME_TAGS: pairs.tags,
         SAME_RANK: pairs.rank,
         OTHER_WORDS: pairs.key,
     }[name]
 
 
-def relations(treebank: Treebank) -> list[Relation]:
+def relations(read: Sequence[Read], seed: int) -> list[Relation]:
     """Labels of which both halves have enough dependents; at first, all together.
+
+    Args:
+        read: The sentences that models read.
+        seed: Seed of the halves.
 
     Raises:
         InputError: All together are not enough.
     """
-    sizes = {
-        SAME_DISTANCE: 2 * treebank.longest,
-        SAME_TAGS: len(treebank.kinds),
-        SAME_RANK: treebank.ranks,
-    }
-    every = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
-    found = {
-        label: Relation(
-            label,
-            np.zeros(2, dtype=np.int64),
-            np.zeros(len(OFFSETS), dtype=np.int64),
-            {name: Cells(cells, np.zeros_like(cells)) for name, cells in every.items()},
-            {OTHER_WORDS: 0},
-        )
-        for label in (ALL, *treebank.labels)
-    }
-    for pairs in treebank.blocks():
-        for name, cells in every.items():
-            cells += _counts(_cells(name, pairs), pairs.apart & (pairs.half == 1), len(cells))
-        for relation in found.values():
-            relation.add(pairs)
-    for relation in found.values():
-        relation.compared |= {name: cells.compared for name, cells in relation.cells.items()}
-    return list(_shown(found, treebank))
-
-
-def _shown(every: dict[str, Relation], treebank: Treebank) -> Iterator[Relation]:
-    """Those with enough dependents, the most frequent first."""
-    counts = every[ALL].sizes
-    if counts.min() < FEWEST:
+    pairs = Pairs.of(read, seed)
+    all_labels = Relation(ALL, pairs)
+    if all_labels.sizes.min() < FEWEST:
         raise InputError(
-            f"Found {counts.sum()} dependents in the {len(treebank.read)} sentences of the "
+            f"Found {all_labels.sizes.sum()} dependents in the {len(read)} sentences of the "
             f"treebank, expected {FEWEST} in each half of them. Use more sentences."
         )
-    others = sorted(set(treebank.labels) - _NOT_SHOWN)
-    yield every[ALL]
-    for label in sorted(others, key=lambda label: -every[label].sizes.sum()):
-        if every[label].sizes.min() >= FEWEST:
-            yield every[label]
+    shown = [Relation(label, pairs) for label in pairs.labels if label not in _NOT_SHOWN]
+    frequent = [relation for relation in shown if relation.sizes.min() >= FEWEST]
+    frequent.sort(key=lambda relation: -relation.sizes.sum())
+    return [all_labels, *frequent]
 
 
 def of_every_head(columns: Mapping[str, object], shape: tuple[int, ...]) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from darksecrets.run.settings import Section, Tasks, constant, setting, tasks_among
+from darksecrets.run.settings import Section, constant, setting
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,13 @@ class Settings(Section):
         1000,
         "Sentences that are read; all of them if there are fewer.",
         minimum=20,
-        maximum=1_000_000,
+        maximum=100_000,
     )
     probed: int = setting(
         1000,
         "How many of them probes are trained and scored on; their maps are kept in memory.",
         minimum=20,
         maximum=10_000,
-    )
-    tasks: Tasks = tasks_among(
-        "tasks",
-        "Tasks whose fine-tuned models read these sentences, too, to see what fine-tuning changes "
-        "for syntactic heads; all for `null`, none for an empty list.",
-        default=(),
     )
     seed: int = constant(2019, "`sampling_seed` of the run: chooses sentences and halves.")
     coreference: Coreference = setting(Coreference, "Coreference: heads and antecedents.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from darksecrets.run.columns import HEAD, LAYER, MAPS, MODEL, P_VALUE, Q_VALUE, RANDOM, names
+from darksecrets.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, RANDOM, names
 from darksecrets.run.tables import Column, Table, flag, integer, interval, like, share, text
 from darksecrets.stats import LEVEL
 
@@ -124,51 +124,6 @@ SYNTACTIC_HEADS = Table(
     every=("layer", "head"),
 )
 
-_DIRECTION = _direction(
-    "direction", "what attends to what, as in [`syntactic_heads.csv`](#syntactic_headscsv)"
-)
-
-SYNTACTIC_CHANGES = Table(
-    "syntactic_changes",
-    "What fine-tuning changes for the head that finds most of a relation in the pre-trained model. "
-    "A random half of the sentences selects the heads, the same as in `syntactic_heads.csv`; all "
-    "numbers are of the other half, intervals of changes over sentences, paired. For the tasks of "
-    "`syntax.tasks`.",
-    (
-        *MODEL,
-        _LABEL,
-        _DIRECTION,
-        LAYER,
-        HEAD,
-        integer("arcs", "dependents with this label", low=1),
-        integer("sentences", "sentences with such a dependent", low=1),
-        *estimate(
-            "pretrained", "share of them whose head is found by this head before fine-tuning"
-        ),
-        *estimate("finetuned", "the same by the same head after fine-tuning"),
-        *estimate("change", "`finetuned` − `pretrained`", -1),
-        rate(
-            "change_of_others",
-            "the same for words that are as far apart but not so related: what distances alone "
-            "change",
-            -1,
-            control_of="change",
-        ),
-        like(
-            P_VALUE,
-            "p-value of a change in either direction; bounds that of random signs of the "
-            "sentences' differences",
-        ),
-        like(Q_VALUE, "false discovery rate over the labels of the model"),
-        like(_DIRECTION, "the same for `best_head`", name="best_direction"),
-        like(LAYER, "layer of the best head of the fine-tuned model", name="best_layer"),
-        like(HEAD, "the best head of the fine-tuned model", name="best_head"),
-        *estimate("best", "share that it finds in the fine-tuned model"),
-        *estimate("best_change", "`best` − `pretrained`", -1),
-    ),
-    key=(*names(*MODEL), "label"),
-)
-
 ATTENTION_TREES = Table(
     "attention_trees",
     "How much the best tree of every head, with the sentence's own root, is like the gold tree "
@@ -254,4 +209,4 @@ DISTRACTORS = Table(
     may_be_empty=True,
 )
 
-TABLES = (SYNTACTIC_HEADS, SYNTACTIC_CHANGES, ATTENTION_TREES, DISTRACTORS)
+TABLES = (SYNTACTIC_HEADS, ATTENTION_TREES, DISTRACTORS)

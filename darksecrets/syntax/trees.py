@@ -7,7 +7,7 @@ it, or after it; without directions, both have the same arcs: those between neig
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,10 @@ import pandas as pd
 
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import sign_bound
-from darksecrets.stats.ratios import Sums
+from darksecrets.stats.ratios import ratio, share
 from darksecrets.syntax.arborescence import arborescences
 from darksecrets.syntax.guesses import Read
-from darksecrets.syntax.pairs import BLOCK, Flags, Floats, Numbers, halves
+from darksecrets.syntax.pairs import Flags, Floats, Numbers, halves
 from darksecrets.syntax.relations import first_greatest, of_every_head
 from darksecrets.syntax.tables import ATTENTION_TREES
 from darksecrets.syntax.treebank import ROOT, Sentence
@@ -108,25 +108,17 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
         seed: Seed of the halves.
     """
     half, found_by_chains = halves(read, seed), chains(read)
-    arcs, neighbours = found_by_chains[:2]
-    selecting, scoring = (np.flatnonzero(half == part) for part in (0, 1))
-    chosen = sum(block[..., 0].sum(axis=0) for block, _ in _blocks(trees, selecting))
-    selected = chosen / arcs[selecting].sum()
-    either, directed, differences = Sums(), Sums(), Sums()
-    squares: Floats = np.zeros(selected.shape)
-    for second in (False, True):
-        for block, own in _blocks(trees, scoring):
-            sizes, by_chain = (each[own][:, None, None, None] for each in (arcs, neighbours))
-            over_chain = block[..., 0] - by_chain
-            for sums, values in (
-                (either, block[..., 0]),
-                (directed, block[..., 1]),
-                (differences, over_chain),
-            ):
-                (sums.add_squares if second else sums.add)(values, sizes)
-            squares += 0 if second else (over_chain**2).sum(axis=0)
-    uuas, uas, over = either.share(), directed.share(), differences.ratio()
-    p = sign_bound(differences.sums, squares)
+    counts = np.stack(trees).astype(np.float64)
+    arcs = found_by_chains[0]
+    selected = counts[half == 0][..., 0].sum(axis=0) / arcs[half == 0].sum()
+
+    scoring = half == 1
+    either, directed = counts[scoring][..., 0], counts[scoring][..., 1]
+    sizes, by_chain = (each[scoring][:, None, None, None] for each in found_by_chains[:2])
+    differences = either - by_chain
+    uuas, uas = share(either, sizes), share(directed, sizes)
+    over = ratio(differences, sizes)
+    p = sign_bound(differences.sum(axis=0), (differences**2).sum(axis=0))
     total, *rates = found_by_chains[:, scoring].sum(axis=1)
     of_any, of_right, of_left = (rate / total for rate in rates)
     columns = {
@@ -141,10 +133,3 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
     }
     rows = of_every_head(columns, selected.shape)
     return rows[[name for name in ATTENTION_TREES.names if name in rows]]
-
-
-def _blocks(trees: Sequence[Counts], chosen: Numbers) -> Iterator[tuple[Floats, Numbers]]:
-    """[sentences, layer, head, direction, 2] counts of some of the chosen sentences, and which."""
-    for start in range(0, len(chosen), BLOCK):
-        own = chosen[start : start + BLOCK]
-        yield np.stack([trees[place] for place in own]).astype(np.float64), own

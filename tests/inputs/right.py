@@ -63,10 +63,10 @@ FILES = [
     _yaml("a byte-order mark", "\ufeff" + _TOP),
     _yaml("a mark of the document", "---\n" + _TOP + "...\n"),
     _yaml("comments", "# ü\n" + _TOP + "# end"),
-    _yaml("an anchor", _TOP + "syntax: &a {tasks: [RTE]}\nfaithfulness: *a\n"),
+    _yaml("an anchor", _TOP + "seed_grid: &a {tasks: [RTE]}\nfaithfulness: *a\n"),
     _yaml(
         "merged keys",
-        _TOP + "syntax: &a {tasks: [RTE]}\nfaithfulness:\n  <<: *a\n  examples: 100\n",
+        _TOP + "seed_grid: &a {tasks: [RTE]}\nfaithfulness:\n  <<: *a\n  examples: 100\n",
     ),
     _yaml("quoted keys", _TOP.replace("run", '"run"')),
     _yaml("JSON", json.dumps(run(), indent=2)),

@@ -84,7 +84,6 @@ ELSEWHERE = {
     # tests/unit/seeds/test_seeds.py
     "early_stopping": {"[pq]_value"},
     # tests/unit/syntax/test_changes.py
-    "syntactic_changes": {"change", "best_change", "[pq]_value"},
 }
 """Columns whose statements are those of others, or none, or whose nulls are in another test."""
 

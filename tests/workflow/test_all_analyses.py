@@ -30,21 +30,6 @@ def test_random_weights_follow_no_relation_and_make_no_trees(run):
     assert len(written) == 120
 
 
-def test_fine_tuning_is_compared_for_the_heads_that_syntax_selects(run):
-    """The pre-trained model runs again in a job of its own."""
-    changes = pd.read_csv(run / "tables" / "syntactic_changes.csv")
-    assert set(changes["task"]) == {"RTE"}
-    heads = pd.read_csv(run / "tables" / "syntactic_heads.csv")
-    best = heads[heads["selected"] & (heads["state"] == "pretrained")].set_index("label")
-    for _, rows in changes.groupby("seed"):
-        own = rows.set_index("label")
-        assert set(own.index) == set(best.index)
-        for column in ("direction", "layer", "head", "arcs"):
-            assert (own[column] == best.loc[own.index, column]).all()
-        assert np.allclose(own["pretrained"], best.loc[own.index, "accuracy"])
-        assert np.allclose(own["finetuned"] - own["pretrained"], own["change"], atol=1e-6)
-
-
 def test_weights_beside_norms_are_those_of_the_stores(run):
     """Both come from passes of their own; the stores are in half precision."""
     table = pd.read_csv(run / "tables" / "norm_statistics.csv")

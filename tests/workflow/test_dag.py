@@ -119,7 +119,6 @@ def needs(whole_run):
         ("syntactic_heads", {"prepare_dataset", "finetune", "extract_attention"}),
         ("attention_trees", {"prepare_dataset", "finetune", "syntactic_heads"}),
         ("attention_to_subjects", {"prepare_dataset", "finetune", "attention_trees"}),
-        ("syntactic_changes", {"extract_attention", "measure_syntax", "table1"}),
         ("attention_probes", {"prepare_dataset", "finetune", "syntactic_heads"}),
         ("coreference_heads", {"prepare_dataset", "finetune", "read_treebank"}),
         ("attention_gradients", {"evaluate_pretrained", "extract_attention", "measure_norms"}),

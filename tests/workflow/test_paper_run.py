@@ -241,12 +241,14 @@ def test_every_figure_is_there_in_every_format(run):
 def test_claims_are_decided_from_the_tables_of_the_run(run):
     claims = CLAIMS.read(run / "tables" / "claims.csv")
     (reproduced, *_) = registry.read(registry.files())
-    assert len(claims) == len(reproduced.claims)
+    beyond = {"48"}
+    # Its curve belongs to the analysis `importance`.
+    assert set(claims["id"]) == {claim.id for claim in reproduced.claims} - beyond
     assert set(claims["verdict"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()
     assert claims["value"].notna().sum() >= 3, "these need no more than two tasks"
-    assert "<td>48</td>" in (run / "figures" / "claims.html").read_text()
+    assert "<td>49</td>" in (run / "figures" / "claims.html").read_text()
 
 
 def test_printed_numbers_stand_beside_those_of_the_run(run):

@@ -42,12 +42,12 @@ def test_jobs_of_a_model_ask_for_a_gpu(smoke_config):
     on_gpu = {name for name, needed in asked.items() if needed and needed.gpus}
     assert on_gpu == {
         *("finetune", "evaluate_pretrained", "measure_norms"),
-        *("look_at_text", "measure_syntactic_changes", "measure_syntax", "measure_coreference"),
+        *("look_at_text", "measure_syntax", "measure_coreference"),
         *("measure_alternatives", "measure_linked_alternatives"),
         "measure_faithfulness",
         *("extract_attention", "measure_framenet_heads", "sweep_heads"),
         *("reset_weights", "measure_surface", "measure_flatness"),
-        *("keep_snapshots", "follow_heads", "finetune_cell"),
+        *("keep_snapshots", "finetune_cell"),
         *("measure_importance", "order_heads", "sweep_pruned"),
         *("find_subnetworks", "retrain_subnetwork"),
         "learn_gates",

@@ -63,7 +63,6 @@ _OPINION_BYTES_PER_SECOND = 2.0e7  # maps by other measures, made and measured
 _TABLE_OR_FIGURE = 2.5  # mean of the rules that declare no resources
 _FEATURES, _EPOCH_OF_FOLD = 10.0, 0.7  # of labelled maps; of the network compared with them
 _WORDS_OF_SENTENCE = 22
-_SENTENCES_OF_BLOCK = 64
 _LABELLED_ENCODERS = 8  # of the shipped set; each is left out in turn
 _HEADS_ALONG_LINKS = 3.0
 _ERASED = 70  # sequences of an example with erased tokens: 11 orders in at most 10 steps
@@ -739,27 +738,17 @@ def syntax(work: Work) -> Need:
 
 
 def _read_treebank(work: Work) -> Need:
-    """Two passes over a treebank, of which the greatest weights wait on disk, and statistics.
-
-    In memory are the treebank, and what heads do with one block of its sentences.
-    """
+    """Two passes over a treebank, and statistics of its pairs of words and of what heads find."""
     one, count = all_maps(work), work.config["syntax"]["sentences"]
     heads = work.all_heads
     words = _WORDS_OF_SENTENCE * count
-    of_block = 120 * _WORDS_OF_SENTENCE * min(count, _SENTENCES_OF_BLOCK) * heads
+    pairs = _WORDS_OF_SENTENCE**2 * count
     return Need(
-        memory=one.memory + (of_block + 2e4 * count) / MB,
+        memory=one.memory + (60 * words * heads + 150 * pairs + 2e4 * count) / MB,
         operations=2 * work.forward(count),
         start=_START,
         seconds=2 * (one.seconds + 4e-6 * words * heads),
     )
-
-
-def syntactic_changes(work: Work) -> Need:
-    """A pass over a treebank by the pre-trained model, and by every fine-tuned one."""
-    tasks = work.config["syntax"]["tasks"]
-    passes = (1 + sum(seeds_of(work.config, task) for task in tasks)) / 2
-    return _scaled(_read_treebank(work), passes, "operations", "seconds")
 
 
 def coreference(work: Work) -> Need:

@@ -10,9 +10,6 @@ SILVER = any(task.data for task in TASKS.values())
 OF_SYNTAX = SettingsOfSyntax.of(TREEBANK)
 TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(OF_SYNTAX, parsed=SILVER)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors", "attention_probes")
-CHECKS["measure_syntactic_changes"] = partial(
-    of_data.check_chosen, key="syntax.tasks", lacks="compares no fine-tuned models with a treebank"
-)
 WITH_MENTIONS = TREEBANK["coreference"]["source"] == "treebank"
 DOCUMENTS = {"documents": "<results>/treebank/documents.jsonl"} if WITH_MENTIONS else {}
 
@@ -36,7 +33,7 @@ rule read_treebank:
     resources:
         **ask(resources.treebank),
     params:
-        settings=without(TREEBANK, "probed", "tasks", *([] if WITH_MENTIONS else ["coreference"])),
+        settings=without(TREEBANK, "probed", *([] if WITH_MENTIONS else ["coreference"])),
     message:
         "Read a treebank"
     script:
@@ -120,56 +117,6 @@ figure(
 
 
 in_run(*TABLES_OF_SYNTAX)
-
-
-# Fine-tuned models that read the treebank: task and model.
-READERS = [(task, model) for task in TREEBANK["tasks"] for model in measured_models(task)[1:-1]]
-
-
-rule measure_syntactic_changes:
-    """Measure what fine-tuning changes for the heads that follow syntactic relations."""
-    input:
-        treebank="<results>/treebank/treebank.jsonl",
-        pretrained="<results>/models/pretrained",
-        finetuned=[f"<results>/models/{task}/{model}" for task, model in READERS],
-    output:
-        table="<results>/tables/syntactic_changes.csv",
-        provenance="<results>/tables/syntactic_changes.provenance.json",
-    log:
-        "<logs>/measure_syntactic_changes.log",
-    benchmark:
-        "<benchmarks>/measure_syntactic_changes.tsv"
-    group:
-        "syntactic_changes"
-    conda:
-        "../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask(resources.syntactic_changes, gpu=True),
-    params:
-        models=READERS,
-        reading=READING,
-        seed=lookup(dpath="syntax/seed", within=config),
-    message:
-        "Compare heads with a treebank, before and after fine-tuning"
-    script:
-        "../../scripts/measure_syntactic_changes.py"
-
-
-figure(
-    "syntactic_changes",
-    "What fine-tuning changes for the heads that follow syntactic relations.",
-    section=SYNTAX,
-    label="Fine-tuning and syntactic heads (Htut et al. 2019)",
-    group="syntactic_changes",
-    run_label=TREEBANK_LABEL,
-    of_run=bool(TREEBANK["tasks"]),
-    tasks=TREEBANK["tasks"],
-    table="<results>/tables/syntactic_changes.csv",
-)
-
-
-in_run("syntactic_changes", when=bool(TREEBANK["tasks"]))
 
 
 COREFERENCE = "Section 4.2, references and their antecedents"

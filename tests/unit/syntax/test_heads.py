@@ -14,7 +14,7 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 from darksecrets.syntax import heads
 from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.pairs import Treebank, halves
+from darksecrets.syntax.pairs import Pairs, halves
 from darksecrets.syntax.relations import CONTROLS, OFFSETS, relations
 from darksecrets.syntax.tables import ALL, OPEN, SYNTACTIC_HEADS, YES
 from darksecrets.syntax.treebank import ROOT, Sentence
@@ -147,17 +147,12 @@ _OVER = {name: f"over_{name.split('_')[1]}" for name in _CELLS}
 
 
 def test_the_weights_of_a_control_add_up_to_one(sentences):
-    treebank = Treebank.of(sentences, SEED)
-    (relation,) = (each for each in relations(treebank) if each.label == "dobj")
-    totals = dict.fromkeys(CONTROLS, 0.0)
-    for pairs in treebank.blocks():
-        arcs = pairs.arcs("dobj")
-        for name in CONTROLS:
-            control = relation.control(name, pairs, arcs)
-            totals[name] += control.weights.sum()
-            assert not (control.weights[arcs] > 0).any()
-            assert not control.arcs[pairs.half == 0].any()
-    assert totals == pytest.approx(dict.fromkeys(CONTROLS, 1.0))
+    (relation,) = (each for each in relations(sentences, SEED) if each.label == "dobj")
+    for name in CONTROLS:
+        control = relation.control(name)
+        assert control.weights.sum() == pytest.approx(1.0)
+        assert not (control.weights[relation.arcs] > 0).any()
+        assert not control.arcs[relation.pairs.half == 0].any()
 
 
 def test_what_selects_does_not_score(sentences, guessed):
@@ -179,11 +174,10 @@ def test_words_that_share_their_pieces_are_no_pairs(sentences):
         for word, head in _arcs(each, "det"):
             each.apart[word, head] = each.apart[head, word] = False
             lost += 1
-    before, after = (Treebank.of(given, SEED) for given in (sentences, together))
-    arcs = [sum(pairs.arcs("det").sum() for pairs in of.blocks()) for of in (before, after)]
+    arcs = [Pairs.of(given, SEED).arcs("det").sum() for given in (sentences, together)]
     assert arcs == [lost, 0]
     assert lost > 0
-    assert "det" not in {relation.label for relation in relations(after)}
+    assert "det" not in {relation.label for relation in relations(together, SEED)}
 
 
 def test_too_few_sentences_are_refused(sentences, guessed):
