@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.features import comparisons, diagonal, head_types, profiles, tables
     from darksecrets.features import redundancy_summary as redundancy
     from darksecrets.finetuning import layers
-    from darksecrets.finetuning.tables import COSINE, LAST_LAYERS, LAYER_CHANGES, LAYER_SIMILARITY
+    from darksecrets.finetuning.tables import COSINE, LAST_LAYERS, LAYER_SIMILARITY
 
     params, output, models = job.params, job.output, job.params.models
     for table in (*tables.TABLES, COSINE):
@@ -48,8 +48,7 @@ def main(job: Job) -> None:
     changes = layers.changes_of(
         [LAYER_SIMILARITY.read(path) for path in job.input.all(LAYER_SIMILARITY.name)]
     )
-    found[LAYER_CHANGES.name] = layers.layer_changes(changes)
     found[LAST_LAYERS.name] = layers.last_layers(changes)
-    for table in (*tables.TABLES, LAYER_CHANGES, LAST_LAYERS):
+    for table in (*tables.TABLES, LAST_LAYERS):
         if table.name in found:
             table.write(found[table.name], getattr(output, table.name))

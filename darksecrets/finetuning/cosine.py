@@ -206,10 +206,7 @@ def layer_table(found: Similarities) -> pd.DataFrame:
     Returns:
         A row per example and layer, with the columns of `LAYER_SIMILARITY`.
     """
-    means = {
-        name: getattr(found, name).mean(axis=-1)
-        for name in ("similarity", "other_heads", "other_seed")
-    }
+    means = {name: getattr(found, name).mean(axis=-1) for name in ("similarity", "other_heads")}
     examples, layers = np.indices(means["similarity"].shape)
     columns = {"idx": found.idx[examples], "layer": layers + 1, **means}
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()})

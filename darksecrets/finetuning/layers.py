@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from darksecrets.arrays import Flags, Floats
 from darksecrets.finetuning.tables import LAST_LAYERS, SCALES
 from darksecrets.run.errors import InputError
 from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.crossed import drawn_means, of_new_examples, of_new_models
+from darksecrets.stats.crossed import drawn_means
 from darksecrets.stats.paired import FEWEST, sign_flips
 from darksecrets.stats.resampling import interval
 
@@ -30,7 +29,7 @@ EQUAL = 2.0**-20
 """Cosines closer than this are equal: half precision moves them by about 2**-23."""
 
 _LAST = 2  # layers that the paper says change most
-_KINDS = ("similarity", "other_heads", "other_seed")
+_KINDS = ("similarity", "other_heads")
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,10 @@ class Changes:
     Attributes:
         change: Before and after fine-tuning.
         between_heads: Different heads of the layer before fine-tuning; NaN if it has one.
-        between_seeds: The same head in two fine-tunings; NaN in runs of one seed.
     """
 
     change: Floats
     between_heads: Floats
-    between_seeds: Floats
 
     @property
     def relative(self) -> Floats:
@@ -101,33 +98,6 @@ def _stacked(seeds: Sequence[pd.DataFrame]) -> Changes:
     layers = int(keys[0][:, 1].max())
     values = np.stack([rows[list(_KINDS)].to_numpy(np.float64) for rows in seeds])
     return Changes(*np.moveaxis(1 - values.reshape(len(seeds), -1, layers, len(_KINDS)), -1, 0))
-
-
-def layer_changes(tasks: Mapping[str, Changes]) -> pd.DataFrame:
-    """The change of every layer on every task, with reference similarities and intervals.
-
-    Returns:
-        The table `layer_changes`.
-    """
-    return pd.concat([_of_task(*task) for task in tasks.items()], ignore_index=True)
-
-
-def _of_task(task: str, changes: Changes) -> pd.DataFrame:
-    seeds, examples, layers = changes.change.shape
-    columns: dict[str, Any] = {"task": task, "layer": np.arange(layers) + 1}
-    for name in ("change", "between_heads", "between_seeds", "relative"):
-        values: Floats = getattr(changes, name)
-        columns[name] = values.mean(axis=(0, 1))
-        ends = _interval(values) if examples >= FEWEST else np.full((2, layers), np.nan)
-        columns |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
-    return pd.DataFrame(columns | {"examples": examples, "seeds": seeds})
-
-
-def _interval(values: Floats) -> Floats:
-    """[2, layers] ends of the means over seeds and examples; some examples change much more."""
-    rng, of_seeds = np.random.default_rng(0), values.mean(axis=1)
-    drawn = of_seeds.mean(axis=0) + of_new_examples(values.mean(axis=0), RESAMPLES, rng)
-    return np.maximum(interval(drawn + of_new_models(of_seeds, RESAMPLES, rng)), 0)
 
 
 def last_layers(tasks: Mapping[str, Changes]) -> pd.DataFrame:

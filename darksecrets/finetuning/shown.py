@@ -12,7 +12,7 @@ SHOWN = (
         "Cosine with pre-trained",
         "Fine-tuning (4.3)",
         palette="similarity",
-        summaries=("layer_changes", "last_layers"),
+        summaries=("last_layers",),
         phrases=(
             Phrase("hardly changed by fine-tuning (cosine {value:.2f})", at_least=0.95),
             Phrase(

@@ -234,49 +234,10 @@ LAYER_SIMILARITY = Table(
         *(
             like(column, f"mean over the heads of `{column.name}` in `cosine.csv`", control_of="")
             for column in COSINE.columns
-            if column.name in ("similarity", "other_heads", "other_seed")
+            if column.name in ("similarity", "other_heads")
         ),
     ),
     key=("task", "seed", "idx", "layer"),
-    every=("layer",),
-)
-
-LAYER_CHANGES = Table(
-    "layer_changes",
-    "How much fine-tuning changes the attention of every layer: 1 − cosine, beside the same "
-    "between different heads and between fine-tunings (section 4.3). Intervals: Student's t after "
-    "Hall's transformation over examples, Student's t over seeds; with one seed, over examples "
-    "only; empty with fewer than 6 examples.",
-    (
-        TASK,
-        LAYER,
-        *_estimate(
-            "change",
-            "1 − cosine of maps before and after fine-tuning, mean over heads, examples and seeds",
-        ),
-        *_estimate(
-            "between_heads",
-            "1 − cosine of different heads of the layer, all pre-trained; empty if the layer has "
-            "one head",
-            control_of="change",
-            optional=True,
-        ),
-        *_estimate(
-            "between_seeds",
-            "1 − cosine of the same head in two fine-tunings; empty in runs of one seed",
-            control_of="change",
-            optional=True,
-        ),
-        *_estimate(
-            "relative",
-            "`change` / `between_heads`: 1 if a head is as far from its former self as from the "
-            "layer's other heads; empty if these do not differ",
-            optional=True,
-        ),
-        _EXAMPLES,
-        _SEEDS,
-    ),
-    key=("task", "layer"),
     every=("layer",),
 )
 
@@ -287,7 +248,13 @@ LAST_LAYERS = Table(
     "differ.",
     (
         TASK,
-        text("scale", "column of `layer_changes.csv` compared", values=SCALES),
+        text(
+            "scale",
+            "what is compared: `change`, 1 − cosine of maps before and after fine-tuning, mean "
+            "over the heads of a layer; `relative`, this divided by 1 − cosine of different heads "
+            "of the layer before fine-tuning",
+            values=SCALES,
+        ),
         number("last", "mean of the last two layers", low=0),
         number("rest", "mean of the other layers", low=0, control_of="last"),
         number("difference", "`last` − `rest`"),
@@ -375,6 +342,5 @@ TABLES = (
     BASELINES,
     LEARNING_CURVES,
     COSINE,
-    LAYER_CHANGES,
     LAST_LAYERS,
 )

@@ -75,15 +75,14 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
 def test_layers_and_heads_are_compared_on_every_task(run):
     tables = {
         name: pd.read_csv(run / "tables" / f"{name}.csv")
-        for name in ("cosine", "layer_changes", "last_layers", "redundancy", "head_positions")
+        for name in ("cosine", "last_layers", "redundancy", "head_positions")
     }
-    layers = tables["layer_changes"].set_index(["task", "layer"])
-    cosine = tables["cosine"].groupby(["task", "layer"])
-    same = {"change": "similarity", "between_heads": "other_heads", "between_seeds": "other_seed"}
-    for change, similarity in same.items():
-        expected = 1 - cosine[similarity].mean()[layers.index]
-        assert np.allclose(layers[change], expected, atol=1e-7), "similarities have 7 digits"
-    assert (layers["seeds"] == len(SEEDS)).all()
+    cosine = tables["cosine"].groupby(["task", "layer"])["similarity"].mean()
+    changes = tables["last_layers"].query("scale == 'change'").set_index("task")
+    for task in TASKS:
+        last = 1 - cosine[task].iloc[-2:].mean()
+        assert changes.loc[task, "last"] == pytest.approx(last, abs=1e-7), "cosines have 7 digits"
+    assert (changes["seeds"] == len(SEEDS)).all()
     assert len(tables["last_layers"]) == 2 * len(TASKS)
     assert len(tables["head_positions"]) == len(TASKS) * (2 + len(SEEDS)) * 36
     distances = pd.read_parquet(run / "tables" / "head_distances.parquet")

@@ -21,7 +21,7 @@ BETWEEN_HEADS = {
 OF_MODELS = (
     *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
     *("token_pair_correlations", "head_types", "head_type_counts", "head_type_agreement"),
-    *("cosine", "layer_changes", "last_layers"),
+    *("cosine", "last_layers"),
 )
 
 

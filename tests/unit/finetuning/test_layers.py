@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from darksecrets.finetuning import layers as module
-from darksecrets.finetuning.tables import LAST_LAYERS, LAYER_CHANGES, LAYER_SIMILARITY
+from darksecrets.finetuning.tables import LAST_LAYERS, LAYER_SIMILARITY
 from darksecrets.run.errors import InputError
 
 EXAMPLES, SEEDS = 60, 3
@@ -30,7 +30,7 @@ def values(
     shape = (seeds, examples, len(change))
     floors = np.broadcast_to(floor, shape) * rng.uniform(0.8, 1.2, size=shape[1:])
     own = np.array(change) * np.maximum(1 + spread * rng.standard_normal(shape), 0)
-    return module.Changes(own, floors, own / 2 if seeds > 1 else np.full(shape, np.nan))
+    return module.Changes(own, floors)
 
 
 def parts(*shape: Any, task: str = "RTE", **more: Any) -> list[pd.DataFrame]:
@@ -46,7 +46,6 @@ def parts(*shape: Any, task: str = "RTE", **more: Any) -> list[pd.DataFrame]:
                 "layer": np.tile(np.arange(layers) + 1, examples),
                 "similarity": 1 - own.change[seed].ravel(),
                 "other_heads": 1 - own.between_heads[seed].ravel(),
-                "other_seed": 1 - own.between_seeds[seed].ravel(),
             }
         )
         for seed in range(seeds)
@@ -54,57 +53,26 @@ def parts(*shape: Any, task: str = "RTE", **more: Any) -> list[pd.DataFrame]:
     return [LAYER_SIMILARITY.check(table, "made up", "") for table in tables]
 
 
-def changes(made: list[pd.DataFrame]) -> pd.DataFrame:
-    table = module.layer_changes(module.changes_of(made))
-    return LAYER_CHANGES.check(table, "layer_changes.csv", "").set_index("layer")
-
-
 def last(made: list[pd.DataFrame]) -> pd.DataFrame:
     table = module.last_layers(module.changes_of(made))
     return LAST_LAYERS.check(table, "last_layers.csv", "").set_index(["task", "scale"])
 
 
-def test_changes_are_the_means_over_examples_and_seeds():
+def test_relative_changes_are_ratios_of_means_over_examples_and_seeds():
     made = parts(RISING)
-    found = changes(made)
+    (changes,) = module.changes_of(made).values()
+    relative = changes.relative
     for layer in range(1, 6):
-        own = {name: [] for name in ("similarity", "other_heads", "other_seed")}
-        for table, name in product(made, own):
+        totals = {"similarity": 0.0, "other_heads": 0.0}
+        for table, name in product(made, totals):
             for row in table[table["layer"] == layer].to_dict("records"):
-                own[name].append(1 - row[name])
-        change, heads, seeds = (sum(numbers) / len(numbers) for numbers in own.values())
-        row = found.loc[layer]
-        assert row["change"] == pytest.approx(change, rel=1e-12)
-        assert row["between_heads"] == pytest.approx(heads, rel=1e-12)
-        assert row["between_seeds"] == pytest.approx(seeds, rel=1e-12)
-        assert row["relative"] == pytest.approx(change / heads, rel=1e-12)
-        for name in ("change", "between_heads", "between_seeds", "relative"):
-            assert row[f"{name}_low"] < row[name] < row[f"{name}_high"]
-        assert (row["examples"], row["seeds"]) == (EXAMPLES, SEEDS)
+                totals[name] += 1 - row[name]
+        expected = totals["similarity"] / totals["other_heads"]
+        assert relative[..., layer - 1].mean() == pytest.approx(expected, rel=1e-12)
+    assert relative.shape == (SEEDS, EXAMPLES, 5)
 
 
-def test_the_interval_covers_examples_and_seeds():
-    """Seeds that differ widen it; with one seed, it is that of a mean over examples."""
-    one = changes(parts(RISING, seeds=1)).loc[5]
-    sd = 0.2 * 0.2
-    assert one["change_high"] - one["change_low"] == pytest.approx(
-        2 * 1.96 * sd / np.sqrt(EXAMPLES), rel=0.3
-    )
-    made = parts(RISING, seeds=4)
-    for number, table in enumerate(made):
-        table["similarity"] -= 0.05 * number
-    several = changes(made).loc[5]
-    # Standard error of a mean of four seeds that are 0.05 apart, times Student's t.
-    error = 0.05 * np.sqrt(5 / 3) / 2
-    assert several["change_high"] - several["change_low"] == pytest.approx(
-        2 * 3.18 * error, rel=0.15
-    )
-
-
-def test_one_seed_has_no_noise_floor_and_few_examples_no_interval():
-    assert np.isnan(changes(parts(RISING, seeds=1))["between_seeds"]).all()
-    few = changes(parts(RISING, examples=5))
-    assert np.isnan(few[["change_low", "relative_high"]].to_numpy()).all()
+def test_few_examples_have_no_interval():
     assert np.isnan(last(parts(RISING, examples=5))["ci_low"]).all()
 
 
@@ -146,19 +114,18 @@ def test_an_unchanged_model_shows_no_change():
         assert row["p_value"] == row["p_greatest"] == 1
         assert not row["greatest"]
         assert row["seeds_greatest"] == row["probability"] == 0
-    assert changes(made)["change"].max() < 1e-6
 
 
 def test_heads_that_are_copies_have_no_relative_change():
     made = parts(RISING, (0.0, 0.5, 0.5, 0.5, 0.5))
-    assert np.isnan(changes(made).loc[1, ["relative", "relative_low"]].to_numpy(float)).all()
+    (changes,) = module.changes_of(made).values()
+    assert np.isnan(changes.relative[..., 0]).all()
     assert list(last(made).index) == [("RTE", "change")]
 
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_too_few_layers_to_compare(layers):
     assert not len(last(parts(RISING[:layers])))
-    assert len(changes(parts(RISING[:layers]))) == layers
 
 
 def test_tasks_are_corrected_together():
