@@ -21,10 +21,10 @@ def main(job: Job) -> dict[str, Any]:
 
     from darksecrets.attention.extraction import extract
     from darksecrets.attention.store import AttentionStore
-    from darksecrets.framenet.example import choose, example_table
+    from darksecrets.framenet.example import choose
     from darksecrets.framenet.heads import Linked, measure, table
     from darksecrets.framenet.links import read_table
-    from darksecrets.framenet.tables import EXAMPLE, HEADS
+    from darksecrets.framenet.tables import HEADS
     from darksecrets.models.loading import Draw
     from darksecrets.run.tables import identify
 
@@ -57,8 +57,6 @@ def main(job: Job) -> dict[str, Any]:
         for model, of_model in named
     )
     HEADS.write(pd.concat([heads, others], ignore_index=True), job.output.table)
-    example = choose(store, annotations, weights.linked, heads)
-    example.save(job.output.example)
-    EXAMPLE.write(example_table(store, annotations, example), job.output.sentence)
+    choose(store, annotations, weights.linked, heads).save(job.output.example)
     sentences = {"found": len(annotations), "left out": out}
     return {"extraction": details, "sentences": sentences}

@@ -32,8 +32,9 @@ LEVELS: tuple[set[str], ...] = (
     {"models"},
     {"attention"},
     SECTIONS,
-    # what follows from sections: from disabling heads to removing many, and to resetting them
-    {"importance", "landscape", "seeds"},
+    # what follows from sections: from attention to heads that attend alike, from disabling heads to
+    # removing many, and to resetting them
+    {"importance", "landscape", "redundancy", "seeds"},
     {"subnetworks"},  # and from their importance: which heads and MLPs are enough
     # the sections' measures on a user's own text, and on other measures of attention; claims
     {"text", "attention_measures", "claims"},

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import torch
 import transformers
 
 from darksecrets.arrays import Halves
-from darksecrets.attention.store import AttentionWriter, write_store
+from darksecrets.attention.store import AttentionStore, AttentionWriter, write_store
 from darksecrets.data.encoding import encode, sentence_columns
 from darksecrets.models import devices
 from darksecrets.models.devices import place
@@ -25,7 +26,7 @@ from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, loa
 from darksecrets.models.reach import windows_of
 from darksecrets.run import resuming
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, fingerprint
+from darksecrets.run.files import atomic, fingerprint, remove
 from darksecrets.run.integrity import forget
 from darksecrets.run.progress import progress
 
@@ -123,6 +124,43 @@ def extract(
     most = max(map(len, batches), default=0)
     _log.info("%d batches of at most %d examples on %s", len(batches), most, model.device)
     return {"device": str(model.device), "batches": len(batches), "batch_size": most}
+
+
+@contextmanager
+def random_maps(
+    model_folder: Path,
+    examples: Mapping[str, Sequence[Any]],
+    folder: Path,
+    *,
+    draw: Draw,
+    max_length: int,
+    batch_size: int,
+) -> Iterator[tuple[AttentionStore, dict[str, Any]]]:
+    """The maps of an encoder with random weights, which are removed after their use.
+
+    Args:
+        model_folder: See `extract`, likewise the other arguments.
+        examples: The examples.
+        folder: Where the store is, for as long as it is used.
+        draw: How to draw the weights.
+        max_length: Longest sequence kept, in tokens.
+        batch_size: Batch size on a CPU.
+
+    Yields:
+        The store; and, for the provenance, what `extract` returns.
+    """
+    try:
+        details = extract(
+            model_folder,
+            examples,
+            folder,
+            max_length=max_length,
+            batch_size=batch_size,
+            draw=draw,
+        )
+        yield AttentionStore.open(folder), details
+    finally:
+        remove(folder)
 
 
 def extract_models(

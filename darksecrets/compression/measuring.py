@@ -203,8 +203,7 @@ def times(
                 | {"threads": threads, "seconds": np.median(taken[:, place])}
                 | {**speedup(taken[:, 0], taken[:, place]), "repetitions": repetitions}
             )
-    names = [name for name in COMPRESSION_TIMES.names if name in rows[0]]
-    return pd.DataFrame(rows, columns=names)
+    return COMPRESSION_TIMES.select(pd.DataFrame(rows))
 
 
 def _rows(split: EncodedSplit, name: str, rng: np.random.Generator) -> list[int]:

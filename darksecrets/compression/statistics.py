@@ -56,7 +56,7 @@ def compression(
     table = pd.concat(tables, ignore_index=True)
     agreed = _agreement(predictions, task)
     table = table.assign(**{name: np.tile(rows, len(tables)) for name, rows in agreed.items()})
-    return table[[name for name in COMPRESSION.names if name in table]]
+    return COMPRESSION.select(table)
 
 
 def _size(one: Measured, whole: Measured) -> dict[str, Any]:

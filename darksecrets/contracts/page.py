@@ -9,12 +9,12 @@ import yaml
 
 from darksecrets.ablation.tables import SWEEP_SETS
 from darksecrets.contracts import SECTIONS
-from darksecrets.features.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
 from darksecrets.finetuning.tables import BASELINE_PREDICTIONS, LAYER_SIMILARITY, predictions
 from darksecrets.importance.tables import PRUNING_CHOICES, PRUNING_ORDERS
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
 from darksecrets.pretraining.tables import TABLES as TINY_BERT
+from darksecrets.redundancy.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
 from darksecrets.run.files import RESOURCES
 from darksecrets.run.tables import Column, Table
 from darksecrets.text.tables import TABLES as TEXT

@@ -118,7 +118,7 @@ def _gradients(measured: Measured, control: Floats, seed: int) -> pd.DataFrame:
         "examples": size.examples,
     }
     rows = _rows("kind", TOKEN_KINDS, shape, columns)
-    return _ordered(rows[rows["examples"] > 0], tables.ATTENTION_GRADIENTS.names)
+    return tables.ATTENTION_GRADIENTS.select(rows[rows["examples"] > 0]).reset_index(drop=True)
 
 
 def agreements(
@@ -150,7 +150,7 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
         "examples": tau.examples,
     }
     rows = _rows("compared", tuple(tables.COMPARED), measured.tau.shape[1:], columns)
-    return _ordered(rows, tables.FAITHFULNESS.names)
+    return tables.FAITHFULNESS.select(rows).reset_index(drop=True)
 
 
 def _significant(tau: Floats, least: Floats) -> Floats:
@@ -182,7 +182,7 @@ def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
         "flipped": [(~np.isnan(found[name])).mean() for name in tables.IMPORTANCE],
         "examples": len(own),
     }
-    return _ordered(pd.DataFrame(columns), tables.ERASURE.names)
+    return tables.ERASURE.select(pd.DataFrame(columns)).reset_index(drop=True)
 
 
 def orders(
@@ -247,8 +247,3 @@ def _rows(
     named = np.repeat(list(kinds), len(of_heads[0]))
     values = {name: np.ravel(of) for name, of in columns.items()}
     return pd.DataFrame({column: named, "layer": layer, "head": head, **values})
-
-
-def _ordered(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The columns of a table that the rows have, in its order."""
-    return rows[[name for name in names if name in rows]].reset_index(drop=True)

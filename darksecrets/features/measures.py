@@ -25,8 +25,7 @@ import pandas as pd
 from darksecrets.arrays import Flags, Floats, Halves, Integers, Reals, Singles
 from darksecrets.attention.entropy import entropy_sums
 from darksecrets.attention.store import Maps, Reach, any_window
-from darksecrets.features import head_types, profiles, tables
-from darksecrets.features.head_types import MapStatistics
+from darksecrets.features import profiles, tables
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.pairs import (
     Additive,
@@ -582,7 +581,6 @@ def measure(
     seed: int,
     max_bytes: int = 2**22,
     collector: Collector | None = None,
-    statistics: list[MapStatistics] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
 
@@ -599,9 +597,8 @@ def measure(
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
         collector: Gathers what is kept of every example; None to keep nothing.
-        statistics: Where to put the statistics of every batch; None to keep nothing.
     """
-    (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes, statistics)
+    (tables,) = measure_several(maps, tokens, seed, [collector], max_bytes)
     return tables
 
 
@@ -609,7 +606,7 @@ def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[
     """Measure every head of a model in one pass over its maps.
 
     Args:
-        folder: Where the files of `profiles` and `head_types` are written.
+        folder: Where the file of `profiles` is written.
         maps: Maps of the model.
         annotation: The words of the examples, see `darksecrets.features.annotation`.
         seed: Seed of the controls.
@@ -618,11 +615,9 @@ def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[
         The table of every measure, see `measure`.
     """
     collector = Collector()
-    statistics: list[MapStatistics] = []
     tokens = describe(maps, annotation)
-    tables = measure(maps, tokens, seed, collector=collector, statistics=statistics)
+    tables = measure(maps, tokens, seed, collector=collector)
     collector.profiles().save(folder / profiles.FILE)
-    MapStatistics.joined(statistics).save(folder / head_types.FILE)
     return tables
 
 
@@ -632,7 +627,6 @@ def measure_several(
     seed: int,
     collectors: Sequence[Collector | None],
     max_bytes: int = 2**23,
-    statistics: list[MapStatistics] | None = None,
 ) -> list[dict[str, pd.DataFrame]]:
     """Measure several models at once, each by itself, as `measure` does.
 
@@ -644,16 +638,13 @@ def measure_several(
         seed: See `measure`.
         collectors: One for each model, see `measure`.
         max_bytes: Largest size of a batch of the maps of all models.
-        statistics: See `measure`; of all heads.
     """
     models, own = len(collectors), maps.heads // len(collectors)
     parts = [slice(first * own, (first + 1) * own) for first in range(models)]
     sums: dict[str, Sums] = {}
     chances = feature_chances(tokens)
-    in_turn = iter(tokens)
-    for examples, half in maps.batches(max_bytes):
-        some = list(itertools.islice(in_turn, len(examples)))
-        idx, batch = [one.idx for one in some], _batch(maps, half, some)
+    for some, batch in batches(maps, tokens, max_bytes):
+        idx = [one.idx for one in some]
         drawn = replace(batch, cells=control_cells(some, chances, seed))
         uniform = uniform_batch(batch)
         for name, entry in MEASURES.items():
@@ -664,8 +655,6 @@ def measure_several(
                     total += more
         if any(collector is not None for collector in collectors):
             _collect(collectors, parts, idx, batch, drawn, uniform)
-        if statistics is not None:
-            statistics.append(MapStatistics.of(idx, batch.statistics, uniform.statistics))
     return [_tables(sums, part) for part in parts]
 
 
@@ -698,6 +687,22 @@ def _collect(
                 for every in (values, control)
             )
             collector.add(idx, batch.features, own, even, random)
+
+
+def batches(
+    maps: Maps, tokens: Iterable[Tokens], max_bytes: int = 2**22
+) -> Iterator[tuple[list[Tokens], Batch]]:
+    """The tokens of some examples, and what measures need of them, batch by batch.
+
+    Args:
+        maps: Maps of a model.
+        tokens: The tokens of each example, in the order of the maps.
+        max_bytes: Largest size of a batch of maps.
+    """
+    in_turn = iter(tokens)
+    for examples, half in maps.batches(max_bytes):
+        some = list(itertools.islice(in_turn, len(examples)))
+        yield some, _batch(maps, half, some)
 
 
 def _batch(source: Maps, half: Halves, tokens: Sequence[Tokens]) -> Batch:

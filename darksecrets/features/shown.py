@@ -1,4 +1,4 @@
-"""What the atlas shows of sections 4.4, 4.5 and 5."""
+"""What the atlas shows of sections 4.4 and 4.5."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from darksecrets.features import tables
 from darksecrets.run.shown import Phrase, Shown
 
 _LEVELS = ("attention_levels", "attention_changes", "attention_trends", "attention_origins")
-_DISTANCES = ("redundancy", "head_distances")
 
 SHOWN = (
     Shown(
@@ -40,17 +39,6 @@ SHOWN = (
         ),
     ),
     Shown(
-        tables.HEAD_TYPES,
-        "probability",
-        "Probable type: {kind}",
-        "Where attention goes (4.4)",
-        "probability that the head is of the type (bootstrap over examples)",
-        kind="type",
-        words={"next": "next token", "previous": "previous token", "broad": "broad (3.8 nats)"},
-        summaries=("head_type_counts", "head_type_agreement"),
-        on_card=False,
-    ),
-    Shown(
         tables.CLS_ATTENTION,
         "weight",
         "From [CLS]: {kind}",
@@ -79,17 +67,5 @@ SHOWN = (
         over="over_control",
         summaries=("linked_ablation", "linked_groups"),
         phrases=(Phrase("attends between equal words beyond all controls", significant=True),),
-    ),
-    *(
-        Shown(
-            tables.HEAD_POSITIONS,
-            axis,
-            f"Position, {order} coordinate",
-            "Distances between heads (5)",
-            palette="effect",
-            summaries=_DISTANCES,
-            on_card=False,
-        )
-        for axis, order in (("x", "first"), ("y", "second"))
     ),
 )

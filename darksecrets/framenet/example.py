@@ -1,4 +1,4 @@
-"""One sentence in detail: maps of some heads for Figure 3, and weights of all heads."""
+"""One sentence in detail: maps of some heads for Figure 3."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from darksecrets.arrays import Floats, Halves, Texts
 from darksecrets.attention.store import AttentionStore
-from darksecrets.framenet.heads import Linked, Positions, Sentence, elsewhere, greatest
+from darksecrets.framenet.heads import Linked, Positions, Sentence
 from darksecrets.framenet.links import Annotation
 from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE
 from darksecrets.run.arrays import read_arrays
@@ -114,38 +114,7 @@ def choose(
     return Example(idx, tokens, layers, heads, maps, element, predicate)
 
 
-def example_table(
-    store: AttentionStore, annotations: list[Annotation], example: Example
-) -> pd.DataFrame:
-    """Weights of all heads between the linked words of the example; see `tables.EXAMPLE`."""
-    sentence, tokens = _read(store, annotations, example.idx)
-    words, free = np.flatnonzero(sentence.usable)[:, None], sentence.free()
-    layer, head = np.indices(sentence.maps.shape[:2])
-    parts = []
-    ends = example.element, example.predicate
-    for direction, (query, key) in zip(DIRECTIONS, (ends, ends[::-1]), strict=True):
-        weight = greatest(sentence.maps, query[None], key[None])[..., 0, 0]
-        rest = words[~np.isin(words, key)][:, None]
-        others = greatest(sentence.maps, query[None], rest)[..., 0, :]
-        places, unlinked = elsewhere(query, free), np.full(weight.shape, np.nan)
-        if len(places):
-            unlinked = greatest(sentence.maps, places, key[None])[..., 0].mean(axis=-1)
-        columns = {
-            "direction": direction,
-            **{"layer": (layer + 1).ravel(), "head": (head + 1).ravel(), "idx": example.idx},
-            **{"query": _text(tokens, query), "key": _text(tokens, key)},
-            **{"weight": weight.ravel(), "unlinked": unlinked.ravel()},
-            "rank": 1 + (others > weight[..., None]).sum(axis=-1).ravel(),
-        }
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
-
-
 def _read(store: AttentionStore, annotations: list[Annotation], idx: int) -> tuple[Sentence, Texts]:
     """A sentence and its word pieces."""
     example = int(np.flatnonzero(store.idx == idx)[0])
     return Linked(store, annotations).sentence(idx), np.array(store.tokens(example))
-
-
-def _text(tokens: Texts, places: Positions) -> str:
-    return " ".join(tokens[places]).replace(" ##", "")

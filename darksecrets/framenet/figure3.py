@@ -14,9 +14,6 @@ from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE, HEADS
 from darksecrets.plotting import kit
 from darksecrets.plotting.user_text import lines
 from darksecrets.run.columns import RANDOM
-from darksecrets.stats import LEVEL
-from darksecrets.stats.corrections import benjamini_hochberg
-from darksecrets.stats.paired import intersection_union
 
 NAMES = {name: name.replace("_to_", " →\n") for name in DIRECTIONS}
 PANELS = {
@@ -26,7 +23,6 @@ PANELS = {
     "net of words, distance": "excess",
 }
 """Columns of the table by title; all but the first are differences to a control, on one scale."""
-_RING = kit.dot("white", size=3.0, markeredgecolor=kit.MARK, markeredgewidth=0.8)
 _SPACES = "▁", "Ġ"
 _LETTERS = 95  # in a line as wide as the page
 _LINE = 0.115
@@ -37,14 +33,12 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the weight of every head, how far it exceeds its controls, and maps on one sentence.
 
     There is a row of heatmaps for each direction, with layer 1 at the top. Heads above the 99th
-    percentile are framed. A ring marks those that exceed both controls that are drawn, a dot those
-    that exceed all five; how many of the heads with random weights would be marked is written above
-    the figure. Below, for each head of the example, are its map and what the two linked words
-    attend to.
+    percentile are framed. A dot marks those that exceed all five controls; how many of the heads
+    with random weights do is written above the figure. Below, for each head of the example, are its
+    map and what the two linked words attend to.
     """
     example, table = Example.load(sources.file("example")), sources.table(HEADS)
     by_chance, table = table[table["state"] == RANDOM], table[table["state"] != RANDOM]
-    table = table.assign(both=exceeds_both(table))
     numbers = {
         f"Layer {layer}, head {head}": number
         for number, (layer, head) in enumerate(zip(example.layers, example.heads, strict=True))
@@ -65,31 +59,15 @@ def draw(sources: kit.Sources) -> kit.Figure:
         *kit.rows(single, DIRECTIONS, "weight", "", **tall | {"height": tall["height"] - 0.25}),
     ]
     named = "\n".join(lines(_named(example), _LETTERS, most=2))
-    ring, dot = _counted(by_chance)
     legend = {
         "above 99th percentile": kit.dot("none", "s", 6.0, markeredgecolor=kit.INK),
-        ring: _RING,
-        dot: kit.dot(kit.MARK, size=3.0),
+        _counted(by_chance): kit.dot(kit.MARK, size=3.0),
     }
     above = kit.Grid(list(PANELS), kit.rows(heads, NAMES, "Head", "{}\nLayer", height=1.25))
     below = kit.Grid(list(numbers), panels, most=len(numbers), headline=named)
     number = int(table["sentences"].iloc[0])
     headline = f"Heads that attend along frame-semantic links, in {number} sentences"
     return kit.page(sources, headline, above, below, legend=legend, width=kit.PAGE)
-
-
-def exceeds_both(table: pd.DataFrame) -> pd.Series:
-    """Whether each head exceeds the same distance and the same word from other words.
-
-    The larger of both p-values counts; they are corrected over all heads and both directions. No
-    head does if there are no sentences with other words.
-
-    Args:
-        table: Rows of one model in ``framenet_heads.csv``.
-    """
-    p = intersection_union(table[["over_control_p", "over_unlinked_p"]].to_numpy(np.float64).T)
-    known = bool(table["over_unlinked"].notna().all())
-    return pd.Series(known & (benjamini_hochberg(p) < LEVEL), index=table.index)
 
 
 def _heads(axes: kit.Axes, table: pd.DataFrame, column: str, direction: str) -> None:
@@ -109,13 +87,11 @@ def _heads(axes: kit.Axes, table: pd.DataFrame, column: str, direction: str) -> 
     scale: tuple[str, float, float | None]
     scale = (kit.WEIGHT, float(table["weight"].max()), 0) if weights else (kit.CHANGE, end, None)
     mesh = kit.matrix(axes, kit.grid(rows, column), *scale)
-    out, both = kit.grid(rows, "exceeds_controls") > 0, kit.grid(rows, "both") > 0
     framed = rows[rows["above_percentile"]] if weights else rows[:0]
     for head, layer in framed[["head", "layer"]].to_numpy(np.float64):
         corner = (head - 1, layer - 1)
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=kit.INK, linewidth=1.2))
-    kit.mark(axes, both & ~out, **_RING)
-    kit.mark(axes, out, markersize=3)
+    kit.mark(axes, kit.grid(rows, "exceeds_controls") > 0, markersize=3)
     if direction != DIRECTIONS[0]:
         look: dict[str, Any] = {"location": "bottom", "aspect": 18, "ax": axes}
         look["extend"] = "min" if lowest < -end and not weights else "neither"
@@ -123,14 +99,12 @@ def _heads(axes: kit.Axes, table: pd.DataFrame, column: str, direction: str) -> 
         kit.scale(axes.figure, mesh, label, **look).locator = MaxNLocator(3)
 
 
-def _counted(by_chance: pd.DataFrame) -> tuple[str, str]:
-    """What rings and dots mean, and how many heads with random weights would have them."""
-    ring, dot = "exceeds both controls", "all five"
-    if len(by_chance):
-        rings, dots = int(exceeds_both(by_chance).sum()), int(by_chance["exceeds_controls"].sum())
-        ring += f" (random weights: {rings} of {len(by_chance)})"
-        dot += f" ({dots})"
-    return ring, dot
+def _counted(by_chance: pd.DataFrame) -> str:
+    """What dots mean, and how many heads with random weights would have them."""
+    if not len(by_chance):
+        return "exceeds all five controls"
+    dots = int(by_chance["exceeds_controls"].sum())
+    return f"exceeds all five controls (random weights: {dots} of {len(by_chance)})"
 
 
 def _named(example: Example) -> str:

@@ -471,5 +471,4 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         values[f"{column}_p"] = tests.p[number]
     values |= {"p_value": p, "q_value": benjamini_hochberg(p), "p_family": family}
     values["exceeds_controls"] = family < LEVEL
-    columns = [name for name in HEADS.names if name in values]  # not those that name the model
-    return pd.DataFrame({name: values[name].ravel() for name in columns})
+    return HEADS.select(pd.DataFrame({name: each.ravel() for name, each in values.items()}))

@@ -18,7 +18,7 @@ SHOWN = (
         },
         test="p_family",
         over="over_control",
-        summaries=("framenet_example", "framenet_links"),
+        summaries=("framenet_links",),
         phrases=(Phrase("attends from {kind} of a frame beyond all controls", significant=True),),
     ),
 )

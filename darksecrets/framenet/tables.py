@@ -134,31 +134,4 @@ HEADS = Table(
     every=("layer", "head"),
 )
 
-EXAMPLE = Table(
-    "framenet_example",
-    "Weights of every head on the sentence of Figure 3; the paper's if the links contain it.",
-    (
-        _DIRECTION,
-        LAYER,
-        HEAD,
-        integer("idx", "number of the sentence, from 0"),
-        text("query", "the linked words that attend"),
-        text("key", "the linked words attended to"),
-        _weight("weight", "greatest weight between them"),
-        _weight(
-            "unlinked",
-            "mean of the same from words of no link; empty if there are none",
-            control_of="weight",
-            optional=True,
-        ),
-        integer(
-            "rank",
-            "rank of the key among all words that the query attends to; 1 is the greatest weight",
-            low=1,
-        ),
-    ),
-    key=("direction", "layer", "head"),
-    every=("layer", "head"),
-)
-
-TABLES = (LINKS, HEADS, EXAMPLE)
+TABLES = (LINKS, HEADS)

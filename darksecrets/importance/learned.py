@@ -191,7 +191,7 @@ def _gates(learned: Mapping[float, Trained]) -> pd.DataFrame:
         columns |= {"open_probability": open_probability(log_a).numpy().ravel()}
         tables.append(pd.DataFrame(columns).assign(penalty=penalty))
     found = pd.concat(tables, ignore_index=True)
-    return found[[name for name in t.HEAD_GATES.names if name in found]]
+    return t.HEAD_GATES.select(found)
 
 
 def learned_gates(
@@ -229,7 +229,7 @@ def learned_gates(
             for row in _of_metric(found, scores, metric, rng)
         ]
     table = pd.DataFrame(rows).assign(share=lambda rows: rows["kept"] / rows["heads"])
-    return table[[name for name in LEARNED_GATES.names if name in table]]
+    return LEARNED_GATES.select(table)
 
 
 def _of_metric(

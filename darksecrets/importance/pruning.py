@@ -157,7 +157,7 @@ def smaller_models(curves: pd.DataFrame, choices: pd.DataFrame) -> pd.DataFrame:
     intact = scored.drop_duplicates(["order", "metric"]).assign(removed=0, share=0.0)
     intact = intact.assign(score=intact["baseline"], delta=0.0, ci_low=0.0, ci_high=0.0)
     found = choices.merge(pd.concat([intact, scored]), on=["order", "metric", "removed"])
-    return found[[name for name in t.SMALLER_MODELS.names if name in found]]
+    return t.SMALLER_MODELS.select(found)
 
 
 def least_important_first(table: pd.DataFrame) -> Order:
@@ -276,7 +276,7 @@ def layer_needs(
         columns |= {"tolerated": delta >= -tolerance, "noninferior": low >= -tolerance}
         tables.append(places.assign(metric=metric, **columns))
     found = pd.concat(tables).sort_values(["metric", "layer", "kept"], ignore_index=True)
-    return found[[name for name in t.LAYER_NEEDS.names if name in found]]
+    return t.LAYER_NEEDS.select(found)
 
 
 def remaining_heads(table: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -295,4 +295,4 @@ def remaining_heads(table: pd.DataFrame, pruned: pd.DataFrame, metric: str) -> p
     found = ordered.join(removed, on="order").assign(metric=metric)
     found["survives"] = found["rank"] > found["largest"]
     found["chance"] = 1 - found["largest"] / found["heads"]
-    return found[[name for name in t.REMAINING_HEADS.names if name in found]]
+    return t.REMAINING_HEADS.select(found)

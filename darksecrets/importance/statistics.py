@@ -96,7 +96,7 @@ def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
             {column: np.ravel(flat) for column, flat in {**columns, **ends}.items()}
         )
         tables.append(table.assign(mode=mode, definition=name, examples=len(found.output)))
-    return _ordered(pd.concat(tables, ignore_index=True), t.HEAD_IMPORTANCE.names)
+    return t.HEAD_IMPORTANCE.select(pd.concat(tables, ignore_index=True))
 
 
 def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Floats:
@@ -116,7 +116,7 @@ def mlp_importance(found: Gradients, seed: int) -> pd.DataFrame:
         columns = {"layer": np.arange(1, len(values) + 1), "importance": values}
         table = pd.DataFrame(columns | {"ci_low": low, "ci_high": high})
         tables.append(table.assign(definition=name, examples=len(found.output)))
-    return _ordered(pd.concat(tables[1:] or tables, ignore_index=True), t.MLP_IMPORTANCE.names)
+    return t.MLP_IMPORTANCE.select(pd.concat(tables[1:] or tables, ignore_index=True))
 
 
 def importance_agreement(
@@ -155,7 +155,7 @@ def importance_agreement(
             )
     rows += _agreement_of_halves(found, draws["seed"])
     rows += _agreement_of_mlps(found, draws)
-    return _ordered(pd.DataFrame(rows), t.IMPORTANCE_AGREEMENT.names)
+    return t.IMPORTANCE_AGREEMENT.select(pd.DataFrame(rows))
 
 
 def _agreement_of_halves(found: Gradients, seed: int) -> list[dict[str, Any]]:
@@ -195,7 +195,3 @@ def _values(table: pd.DataFrame, column: str) -> Floats:
     """[1, heads] in the order of layers and heads."""
     values = table.sort_values(["layer", "head"])[column].to_numpy(dtype=np.float64)
     return values[None]
-
-
-def _ordered(table: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
-    return table[[name for name in names if name in table]]

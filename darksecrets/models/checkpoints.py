@@ -1,7 +1,7 @@
 """Locate the pre-trained checkpoint and check that the experiments can use it (section 3).
 
 A checkpoint is a Hugging Face folder: ``config.json``, weights as safetensors, and a tokenizer.
-Only `check_attention` needs torch.
+What needs torch imports it, so that plans are quick.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.data import hub
-from darksecrets.models import weights as weight_files
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedConfig, PreTrainedModel
 
 BUILTIN = RESOURCES / "tiny-bert"
@@ -35,11 +33,8 @@ TOKENIZERS = (
     "sentencepiece.bpe.model",
 )
 
-# PyTorch's words for an index that a table of positions lacks, and for a table of another length.
-_NO_POSITION = ("out of bounds", "must match")
-
-# Tokens of a short trial text.
-_SHORT = 8
+_SHORT = 4
+"""Tokens of the shorter text of a trial, see `darksecrets.models.session.trial_inputs`."""
 
 # Files to download from a repository on the Hub; each pattern must match one.
 HUB_PATTERNS = ("config.json", "model*.safetensors*", "tokenizer*.json")
@@ -79,8 +74,8 @@ def cached(source: Mapping[str, Any], name: str) -> Path | None:
 def check(source: Mapping[str, Any], max_length: int) -> None:
     """Check a checkpoint on this machine.
 
-    Of one on the Hub, only the kind of model is checked, and only if its configuration is in the
-    cache; everything is checked after its download.
+    Of one on the Hub, only the configuration is checked, and only if it is in the cache; everything
+    is checked after its download.
 
     Args:
         source: Section ``model`` of a configuration.
@@ -91,18 +86,11 @@ def check(source: Mapping[str, Any], max_length: int) -> None:
     """
     if source["source"] == "hub":
         if file := cached(source, "config.json"):
-            check_attention(file.parent, max_length)
+            check_configuration(file.parent, max_length)
         return
     folder = folder_of(source)
     check_files(folder)
-    # Tests check the built-in one, up to its number of positions.
-    if source["source"] == "folder" or max_length > _positions(folder):
-        check_attention(folder, max_length)
-
-
-def _positions(folder: Path) -> int:
-    """Positions of a BERT, from its ``config.json``."""
-    return int(read_settings(folder / "config.json")["max_position_embeddings"])
+    check_configuration(folder, max_length)
 
 
 def check_hub(source: Mapping[str, Any]) -> None:
@@ -194,6 +182,22 @@ def refuse_code(file: Path) -> None:
         )
 
 
+def weight_files(folder: Path) -> list[Path]:
+    """The weight files of a checkpoint."""
+    return sorted(folder.glob("model*.safetensors"))
+
+
+def count_tensors(folder: Path) -> int:
+    """Number of tensors in a checkpoint, from the headers of its files."""
+    from safetensors import safe_open
+
+    count = 0
+    for file in weight_files(folder):
+        with safe_open(file, framework="numpy") as content:
+            count += len(content.keys())
+    return count
+
+
 def check_weights(folder: Path) -> None:
     """Check the size of a checkpoint's weight files against their headers.
 
@@ -202,7 +206,7 @@ def check_weights(folder: Path) -> None:
     """
     from safetensors import SafetensorError, safe_open
 
-    for file in weight_files.files_of(folder):
+    for file in weight_files(folder):
         try:
             with safe_open(file, framework="numpy"):
                 pass
@@ -215,43 +219,86 @@ def check_weights(folder: Path) -> None:
             ) from error
 
 
-def check_attention(folder: Path, max_length: int = _SHORT) -> None:
-    """Check that the model is an encoder that returns a map for every layer and head.
+def check_configuration(folder: Path, max_length: int) -> None:
+    """Check that a configuration is that of an encoder for texts of the run's length.
 
-    A classifier of the checkpoint's type with random weights and at most two layers is run on two
-    texts, one of ``max_length`` tokens and one of 4, padded. Its tokens must attend in both
-    directions; maps must be [text, head, query, key], and rows must sum to 1 over the real tokens.
+    What the model computes is checked by `check_maps`, once its weights are there.
 
     Args:
         folder: The checkpoint.
         max_length: Longest sequence of the run, in tokens.
 
     Raises:
-        InputError: Says what the model lacks.
+        InputError: Says what the configuration lacks.
     """
     config = _classifier_config(folder)
-    layers = min(2, getattr(config, "num_hidden_layers", 2))
-    heads = getattr(config, "num_attention_heads", "all")  # a model without attention has none
+    heads = getattr(config, "num_attention_heads", 0)
+    if heads < 1:
+        raise _unusable(folder, config, f"found {heads} heads", "one or more")
+    with _any_error_is(folder, config, "a model of this configuration"):
+        model = _outline(config)
+    weights = sum(parameter.numel() for parameter in model.parameters())
+    found = sum(file.stat().st_size for file in weight_files(folder))
+    # A weight takes at least a byte. Of a model on the Hub, only config.json may be there.
+    if found and weights > found:
+        raise InputError(
+            f"{folder}/config.json: found sizes that mean {weights:.1e} weights in its first "
+            f"layers alone, but the files of weights have {found} bytes. Expected config.json and "
+            "weights of one model: copy or download both again."
+        )
+    positions = _positions(model)
+    if positions is not None and positions < max_length:
+        raise InputError(
+            f"{folder}: the model takes at most {positions} tokens, but fine_tuning.max_length is "
+            f"{max_length}. Set it to {positions} or less."
+        )
+
+
+def check_maps(model: PreTrainedModel, folder: Path, max_length: int) -> None:
+    """Check that an encoder returns a map for every layer and head, by one pass through it.
+
+    It reads two texts, one of ``max_length`` tokens and one of 4, padded. Its tokens must attend in
+    both directions; maps must be [text, head, query, key], and rows must sum to 1 over the real
+    tokens.
+
+    Args:
+        model: The encoder, in evaluation mode.
+        folder: Its checkpoint, for messages.
+        max_length: Longest sequence of the run, in tokens.
+
+    Raises:
+        InputError: Says what the maps lack.
+    """
+    import torch
+
+    from darksecrets.models.reach import windows_of
+    from darksecrets.models.session import is_reachable, observe, trial_inputs
+
+    config = model.config
+    layers, heads = config.num_hidden_layers, config.num_attention_heads
     wanted = f"{layers} maps of {heads} heads"
-    with _any_error_is(folder, config, wanted):
-        config.num_hidden_layers = layers
-        weights = _count_weights(config)
-    _check_size(folder, weights)
-    with _any_error_is(folder, config, wanted):
-        model = _trial_model(config)
-        causal = _is_causal(model)
-        maps = [] if causal else _trial_maps(model, _SHORT)
-    if causal:
-        raise _no_encoder(folder, config, "a decoder")
-    shapes = [tuple(m.shape) for m in maps]
-    if shapes != [(2, heads, _SHORT, _SHORT)] * layers:
+    with (
+        _any_error_is(folder, config, wanted),
+        torch.inference_mode(),
+        observe(model, maps=True) as seen,
+    ):
+        model(**trial_inputs(model, max_length))
+    maps = list(seen.maps.values())
+    shapes = [tuple(each.shape) for each in maps]
+    if shapes != [(2, heads, max_length, max_length)] * layers:
         raise _unusable(folder, config, f"found maps of the shapes {shapes}", wanted)
-    _check_length(folder, model, max_length)
-    for text, length in enumerate((max_length, 4)):
-        real = [m[text, :, :length, :length] for m in _trial_maps(model, max_length)]
-        if any(not (m.sum(-1) - 1).abs().max() <= 1e-4 for m in real):  # NaN is wrong, too
-            raise _unusable(folder, config, "found rows that do not sum to 1", wanted)
-    _check_reach(folder, model, max_length)
+    if not any(each[0].triu(1).any() for each in maps):
+        raise _no_encoder(folder, config, "a decoder")
+    for text, length in enumerate((max_length, _SHORT)):
+        sums = [each[text, :, :length, :length].sum(-1) for each in maps]
+        if any(not (each - 1).abs().max() <= 1e-4 for each in sums):  # NaN is wrong, too
+            found = "found rows that do not sum to 1, as damaged weights give"
+            raise _unusable(folder, config, found, "rows that do")
+    windows_of(model, max_length)
+    # Local attention must be known from masks, not only as weights of 0.
+    if not is_reachable(model) and any((each[0] == 0).any() for each in maps):
+        found = "found places of a map that a token does not attend to"
+        raise _unusable(folder, config, found, "attention to all tokens")
 
 
 @contextlib.contextmanager
@@ -263,82 +310,35 @@ def _any_error_is(folder: Path, config: PreTrainedConfig, wanted: str) -> Iterat
         raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
 
 
-def _count_weights(config: PreTrainedConfig) -> int:
-    """Weights of the trial model, without memory for them."""
+def _outline(config: PreTrainedConfig) -> PreTrainedModel:
+    """A model of at most two layers, without memory for its weights."""
     import torch
 
+    config.num_hidden_layers = min(2, config.num_hidden_layers)
     with torch.device("meta"):
-        return sum(parameter.numel() for parameter in _trial_model(config).parameters())
+        return _trial_model(config)
 
 
-def _check_size(folder: Path, weights: int) -> None:
-    """Check that a trial model is not larger than the checkpoint, before it takes memory.
+def _positions(model: PreTrainedModel) -> int | None:
+    """Tokens that a model has positions for; None if it learns none, or under another name."""
+    from torch import nn
 
-    A weight takes at least a byte. Of a model on the Hub, only ``config.json`` may be there.
-    """
-    found = sum(file.stat().st_size for file in weight_files.files_of(folder))
-    if found and weights > found:
-        raise InputError(
-            f"{folder}/config.json: found sizes that mean {weights:.1e} weights in its first "
-            f"layers alone, but the files of weights have {found} bytes. Expected config.json and "
-            "weights of one model: copy or download both again."
-        )
-
-
-def _is_causal(model: PreTrainedModel) -> bool:
-    """Whether tokens of a model attend to none after them."""
-    encoder: Any = model.base_model
-    maps = _trial_maps(encoder, _SHORT)
-    return bool(maps) and not any(m[0].triu(1).any() for m in maps)
-
-
-def _check_length(folder: Path, model: PreTrainedModel, max_length: int) -> None:
-    """Try whether a model has positions for ``max_length`` tokens; if not, find how many it has."""
-    if not (error := _too_long(folder, model, max_length)):
-        return
-    fits, fails = _SHORT, max_length
-    while fails - fits > 1:
-        middle = (fits + fails) // 2
-        too_long = _too_long(folder, model, middle)
-        fits, fails = (fits, middle) if too_long else (middle, fails)
-    raise InputError(
-        f"{folder}: the model takes at most {fits} tokens, but fine_tuning.max_length is "
-        f"{max_length}. Set it to {fits} or less."
-    ) from error
-
-
-def _too_long(folder: Path, model: PreTrainedModel, tokens: int) -> Exception | None:
-    """The error of a model that has no position for a text of this length; None if it runs.
-
-    Raises:
-        InputError: It fails for another reason.
-    """
-    try:
-        _trial_maps(model, tokens)
-    except (IndexError, RuntimeError) as error:
-        if isinstance(error, IndexError) or any(words in str(error) for words in _NO_POSITION):
-            return error
-        raise InputError(
-            f"{folder}: a trial run on a text of {tokens} tokens failed ({type(error).__name__}: "
-            f"{error}), expected attention maps. If memory is short, lower fine_tuning.max_length."
-        ) from error
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            # RoBERTa's positions begin after that of padding.
+            first = 0 if module.padding_idx is None else module.padding_idx + 1
+            return module.num_embeddings - first
     return None
-
-
-def _check_reach(folder: Path, model: PreTrainedModel, max_length: int) -> None:
-    """Check that local attention, if any, is known: from masks, not only as weights of 0."""
-    from darksecrets.models.reach import windows_of
-    from darksecrets.models.session import is_reachable
-
-    windows_of(model, max_length)
-    if not is_reachable(model) and any((m[0] == 0).any() for m in _trial_maps(model, max_length)):
-        found = "found places of a map that a token does not attend to"
-        raise _unusable(folder, model.config, found, "attention to all tokens")
 
 
 def _classifier_config(folder: Path) -> PreTrainedConfig:
     """Configuration of a checkpoint that transformers can load as a text classifier."""
-    from transformers import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING, AutoConfig
+    from transformers import (
+        MODEL_FOR_CAUSAL_LM_MAPPING,
+        MODEL_FOR_MASKED_LM_MAPPING,
+        MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+        AutoConfig,
+    )
 
     read_settings(folder / "config.json")
     refuse_code(folder / "config.json")
@@ -352,7 +352,12 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
     for key, kind in (("is_encoder_decoder", "an encoder–decoder"), ("is_decoder", "a decoder")):
         if getattr(config, key, False):
             raise _no_encoder(folder, config, kind)
-    if type(config) not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
+    kind_of_model = type(config)
+    if kind_of_model in MODEL_FOR_CAUSAL_LM_MAPPING and (
+        kind_of_model not in MODEL_FOR_MASKED_LM_MAPPING
+    ):
+        raise _no_encoder(folder, config, "a model that is trained to continue texts, a decoder")
+    if kind_of_model not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
         raise InputError(
             f"{folder}/config.json: found a model of type '{config.model_type}', which "
             "transformers cannot load as AutoModelForSequenceClassification. "
@@ -366,17 +371,6 @@ def trial_model(folder: Path) -> PreTrainedModel:
     config = _classifier_config(folder)
     config.num_hidden_layers = min(2, config.num_hidden_layers)
     return _trial_model(config)
-
-
-def _trial_maps(model: PreTrainedModel, length: int) -> list[torch.Tensor]:
-    """Attention maps of a trial model for a text of this length and a padded one."""
-    import torch
-
-    from darksecrets.models.session import observe, trial_inputs
-
-    with torch.inference_mode(), observe(model, maps=True) as seen:
-        model(**trial_inputs(model, length))
-    return list(seen.maps.values())
 
 
 def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
@@ -411,6 +405,6 @@ def _no_encoder(folder: Path, config: PreTrainedConfig, found: str) -> InputErro
 def _unusable(folder: Path, config: PreTrainedConfig, found: str, wanted: str) -> InputError:
     return InputError(
         f"{folder}: the model of type '{config.model_type}' gives no usable attention maps: "
-        f"{found}; expected {wanted} from a trial run. Use a BERT-family "
+        f"{found}; expected {wanted}. Use a BERT-family "
         "checkpoint (BERT, RoBERTa, DistilBERT, ELECTRA, …)."
     )

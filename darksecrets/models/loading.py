@@ -11,7 +11,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from darksecrets.models import checkpoints, weights
+from darksecrets.models import checkpoints
 from darksecrets.models.quietly import quiet
 from darksecrets.models.size import read_size
 from darksecrets.run.columns import RANDOM
@@ -53,10 +53,11 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
     """
     folder = checkpoints.fetch(source)
     checkpoints.check_files(folder)
-    checkpoints.check_attention(folder, max_length)
+    checkpoints.check_configuration(folder, max_length)
     check_fit(folder, max_length)
     tokenizer = load_tokenizer(folder)
     encoder, info = _load(folder, ENCODER)
+    checkpoints.check_maps(encoder, folder, max_length)
     missing = info["missing_keys"]
     weights = {k: v for k, v in encoder.state_dict().items() if k not in missing}
     with atomic(output) as temporary, quiet():
@@ -74,18 +75,17 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
 def check_fit(folder: Path, max_length: int) -> None:
     """Check that weights, tokenizer and configuration of a checkpoint belong together.
 
-    The weights' names and shapes are read from the headers of their files; their numbers are
-    checked as far as `weights.BUDGET` goes.
+    The weights' names and shapes are read from the headers of their files.
 
     Args:
         folder: The checkpoint.
         max_length: Longest sequence of the run, in tokens.
 
     Raises:
-        InputError: Says what does not fit, or which weights are no numbers.
+        InputError: Says what does not fit.
     """
     tokenizer = check_tokenizer(folder, max_length)
-    layers, tensors = read_size(folder / "config.json").layers, weights.tensors_of(folder)
+    layers, tensors = read_size(folder / "config.json").layers, checkpoints.count_tensors(folder)
     if layers > _LAYERS_AT_LEAST + tensors:  # a model of as many layers would be built
         raise InputError(
             f"{folder}/config.json: found {layers} layers, but the files of weights have only "
@@ -94,7 +94,6 @@ def check_fit(folder: Path, max_length: int) -> None:
         )
     encoder, _ = _load(folder, ENCODER, device_map="meta")
     _check_vocabulary(folder, tokenizer, encoder.config)
-    weights.check_numbers(folder)
 
 
 def load_encoder(folder: Path) -> PreTrainedModel:

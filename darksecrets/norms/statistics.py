@@ -206,4 +206,4 @@ def _table(
     else:
         found.loc[found["layer"] == shape[1], "layer"] = None
     known = found[found["examples"] > 0]
-    return known[[name for name in table.names if name in known]].reset_index(drop=True)
+    return table.select(known).reset_index(drop=True)

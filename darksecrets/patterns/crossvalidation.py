@@ -7,8 +7,8 @@ A run may classify maps of an encoder of which no maps were labelled. So, if the
 of several encoders, the maps of each are also classified by training on the others only. This is
 the score that counts for an encoder without labelled maps.
 
-The classifier is compared with a convolutional network, as in the paper, with the mean of both, and
-with the most frequent class. It is trained several times with other composed maps, so that scores
+The classifier is compared with a convolutional network, as in the paper, and with the most frequent
+class. It is trained several times with other composed maps, so that scores
 and shares can say how much that changes.
 """
 
@@ -31,7 +31,6 @@ from darksecrets.patterns.mapset import strict_labels
 from darksecrets.patterns.quality import shipped_predictions
 from darksecrets.patterns.tables import (
     AGAIN,
-    COMBINED,
     EXAMPLE,
     MAJORITY,
     MODEL,
@@ -39,6 +38,7 @@ from darksecrets.patterns.tables import (
     PATTERN_PREDICTIONS,
     SHIPPED,
 )
+from darksecrets.run.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -77,10 +77,13 @@ def cross_validate(
     Returns:
         The table `PATTERN_PREDICTIONS`. An encoder is left out only if the maps of the others have
         at least two classes. A definition has rows for the maps whose class under it is known.
+
+    Raises:
+        InputError: Without the maps of a fold, those that are left have one class.
     """
     prepared = classifier.Prepared.of(annotations, training.seed)
     parts = {
-        EXAMPLE: _by_fold(folds(annotations, count, training.seed)),
+        EXAMPLE: _by_fold(folds(annotations, count, training.seed), annotations.labels),
         MODEL: _by_encoder(annotations),
     }
     tables = []
@@ -90,7 +93,7 @@ def cross_validate(
         for left_out, splits in parts.items():
             found = {SHIPPED: _by_features(prepared, splits)}
             if repetition == 1:
-                found |= _compared(prepared, splits, training, found[SHIPPED])
+                found |= _compared(prepared, splits, training)
             tables += [
                 _table(annotations, splits, outputs).assign(
                     classifier=name, left_out=left_out, repetition=repetition
@@ -133,10 +136,20 @@ def label_again(annotations: Annotations, labels: pd.DataFrame) -> pd.DataFrame:
     return found[list(PATTERN_PREDICTIONS.names)]
 
 
-def _by_fold(numbers: Integers) -> list[Split]:
+def _by_fold(numbers: Integers, labels: Sequence[str]) -> list[Split]:
     """Training rows and test rows of every fold."""
     counted = range(1, numbers.max() + 1)
-    return [(np.flatnonzero(numbers != one), np.flatnonzero(numbers == one)) for one in counted]
+    splits = [(np.flatnonzero(numbers != one), np.flatnonzero(numbers == one)) for one in counted]
+    for number, (learned, _) in enumerate(splits, start=1):
+        classes = {labels[int(row)] for row in learned}
+        if len(classes) < 2:
+            raise InputError(
+                f"Fold {number} of the labelled maps would be classified by training on "
+                f"{', '.join(classes) or 'no class'} alone, expected maps of at least two classes "
+                "outside every fold. Label maps of more classes and sentences, or use fewer folds "
+                "(`patterns.folds`)."
+            )
+    return splits
 
 
 def _by_encoder(annotations: Annotations) -> list[Split]:
@@ -162,19 +175,15 @@ def _by_features(prepared: classifier.Prepared, splits: Sequence[Split]) -> Floa
 
 
 def _compared(
-    prepared: classifier.Prepared,
-    splits: Sequence[Split],
-    training: cnn.Training,
-    by_features: Floats,
+    prepared: classifier.Prepared, splits: Sequence[Split], training: cnn.Training
 ) -> dict[str, Floats]:
     """Likewise for what the classifier is compared with."""
-    found = {name: np.full(prepared.kinds.shape, np.nan) for name in (NETWORK, COMBINED, MAJORITY)}
+    found = {name: np.full(prepared.kinds.shape, np.nan) for name in (NETWORK, MAJORITY)}
     for learned, tested in splits:
         net = classifier.train_network(prepared, learned, training)
         with torch.inference_mode():
             outputs = torch.log_softmax(net(prepared.inputs.images[tested]), dim=1).double()
         found[NETWORK][tested] = outputs.numpy()
-        found[COMBINED][tested] = (found[NETWORK][tested] + by_features[tested]) / 2
         found[MAJORITY][tested] = _majority(prepared.kinds[learned])
     return found
 
@@ -193,9 +202,9 @@ def _table(data: Annotations, splits: Sequence[Split], outputs: Floats) -> pd.Da
     known = data.table[["map", "state", "label", "strict"]]
     known = known.assign(encoder=data.encoders, example=data.groups)
     tables = []
-    temperatures = _temperatures(outputs, known, splits)
+    degrees_of_splits = temperatures(outputs, known["label"].to_numpy(), splits)
     for number, (_, tested) in enumerate(splits, start=1):
-        degrees = temperatures[number - 1]
+        degrees = degrees_of_splits[number - 1]
         rows = known.iloc[tested].assign(fold=number, temperature=degrees)
         tables += [_read(rows, outputs[tested], definition, degrees) for definition in DEFINITIONS]
     return pd.concat(tables).sort_index(kind="stable")
@@ -251,18 +260,26 @@ def temperature(outputs: Floats, labels: Sequence[str]) -> float:
     return float(np.exp(best.x))
 
 
-def _temperatures(outputs: Floats, known: pd.DataFrame, splits: Sequence[Split]) -> list[float]:
+def temperatures(
+    outputs: Floats, labels: npt.NDArray[np.object_], splits: Sequence[Split]
+) -> list[float]:
     """The temperature for the test maps of every split, fitted to those of the other splits.
 
-    It is fitted under the lenient definition, in which every labelled map has a class.
+    It is fitted under the lenient definition, in which every labelled map has a class. A class that
+    a split was not trained on has no probability there, at any temperature; its maps are left out.
+
+    Args:
+        outputs: [maps, kinds] log probabilities of each map, in the split that tests it.
+        labels: [maps] their classes.
+        splits: Training rows and test rows of every split.
     """
-    read, labels = of_classes(outputs, LENIENT), known["label"].to_numpy()
-    tested = [rows for _, rows in splits]
+    read = of_classes(outputs, LENIENT)
+    tested = [rows[np.isin(labels[rows], labels[learned])] for learned, rows in splits]
     found = []
     for number, own in enumerate(tested):
         others = [rows for place, rows in enumerate(tested) if place != number] or [own]
         rows = np.concatenate(others)
-        found.append(temperature(read[rows], list(labels[rows])))
+        found.append(temperature(read[rows], list(labels[rows])) if len(rows) else 1.0)
     return found
 
 

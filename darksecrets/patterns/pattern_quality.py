@@ -14,7 +14,6 @@ from darksecrets.plotting import kit
 _LOOKS = {
     tables.SHIPPED: kit.dot(kit.BLUE, size=2.5),
     tables.NETWORK: kit.dot(kit.GREEN, "s", 2.5),
-    tables.COMBINED: kit.dot(kit.ORANGE, "^", 2.5),
     tables.MAJORITY: kit.dot(kit.GREY, "x", 2.5),
     tables.AGAIN: kit.dot(kit.INK, "|", 6.0),
 }

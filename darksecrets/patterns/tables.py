@@ -16,10 +16,9 @@ from darksecrets.run.columns import (
 )
 from darksecrets.run.tables import Column, Table, flag, integer, interval, like, number, share, text
 
-CLASSIFIERS = SHIPPED, NETWORK, COMBINED, MAJORITY, AGAIN = (
+CLASSIFIERS = SHIPPED, NETWORK, MAJORITY, AGAIN = (
     "hand-made features",
     "convolutional network",
-    "network and features",
     "majority class",
     "second labelling",
 )

@@ -209,6 +209,10 @@ class Table:
         """Names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
+    def select(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Those of its columns that a frame has, in the order of the table."""
+        return frame[[name for name in self.names if name in frame]]
+
     @property
     def file(self) -> str:
         """Name of the file."""

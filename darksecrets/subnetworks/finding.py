@@ -42,7 +42,7 @@ def subnetworks(model: PreTrainedModel, found: Found, draws: int, seed: int) -> 
         table = parts.table().assign(subnetwork=name, draw=draw, weights=_weights(model))
         tables.append(table.assign(step=removed_at if name == GOOD else never))
     joined = pd.concat(tables, ignore_index=True)
-    return joined[[name for name in SUBNETWORKS.names if name in joined]]
+    return SUBNETWORKS.select(joined)
 
 
 def _weights(model: PreTrainedModel) -> list[int]:

@@ -119,7 +119,7 @@ def subnetwork_scores(
                 {**about, **sizes[kind], "same_size": same, **_scored(scores, kind), **counts}
             )
     found = pd.DataFrame(rows)
-    return found[[name for name in t.SUBNETWORK_SCORES.names if name in found]]
+    return t.SUBNETWORK_SCORES.select(found)
 
 
 def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> list[_Scores]:

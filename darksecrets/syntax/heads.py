@@ -73,7 +73,7 @@ def of_model(known: Sequence[Relation], guesses: Sequence[Guess]) -> pd.DataFram
     compared = found["tags_arcs"] >= FEWEST
     verdicts = np.where(compared, YES, OPEN)
     found["syntactic"] = np.where(found["q_value"] < LEVEL, verdicts, NO)
-    return found[[name for name in SYNTACTIC_HEADS.names if name in found]]
+    return SYNTACTIC_HEADS.select(found)
 
 
 def _of_label(relation: Relation, guessed: Numbers) -> pd.DataFrame:

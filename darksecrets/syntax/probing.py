@@ -324,4 +324,4 @@ def table_of(
         row |= {"words": int(own.sizes.sum()), "sentences": int((own.sizes > 0).sum())}
         rows.append(row)
     found = pd.DataFrame(rows)
-    return found[[name for name in ATTENTION_PROBES.names if name in found]]
+    return ATTENTION_PROBES.select(found)

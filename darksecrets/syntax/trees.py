@@ -132,4 +132,4 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
         **{"p_value": p, "q_value": benjamini_hochberg(p)},
     }
     rows = of_every_head(columns, selected.shape)
-    return rows[[name for name in ATTENTION_TREES.names if name in rows]]
+    return ATTENTION_TREES.select(rows)

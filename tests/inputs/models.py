@@ -53,10 +53,6 @@ def _tensors(name: str, change: Callable[[dict[str, np.ndarray]], object], *word
     return _changed(f"weights: {name}", rewrite, *words)
 
 
-def _set(name: str, value: float) -> Callable[[dict[str, np.ndarray]], object]:
-    return lambda tensors: tensors[name].ravel().__setitem__(0, value)
-
-
 def _cut(size: int) -> Callable[[Path], object]:
     return lambda m: (m / WEIGHTS).write_bytes((m / WEIGHTS).read_bytes()[:size])
 
@@ -124,7 +120,7 @@ CASES = [
     _settings(("a decoder",), model_type="gpt2", n_layer=2, n_head=2, n_embd=32),
     _changed("an encoder–decoder", _t5, "an encoder–decoder"),
     _settings(("does not know", "classifier_dropout"), model_type="t5"),
-    _settings(("no usable attention maps",), model_type="fnet"),
+    _settings(_MISSING, model_type="fnet"),
     _settings(("zzz",), hidden_act="zzz"),
     _settings(("no usable attention maps",), pad_token_id=10**9),
     _settings(("auto_map", "never run"), auto_map={"AutoModel": "evil.Evil"}),
@@ -173,11 +169,6 @@ CASES = [
     _changed("weights cut in the header", _cut(500), "not a complete safetensors file"),
     _changed("weights without a header", _cut(4), "not a complete safetensors file"),
     _changed("a damaged header", _overwrite(20, b"\xff" * 30), "not a complete safetensors file"),
-    _changed("damaged weights", _overwrite(200_000, b"\xff" * 10_000), WEIGHTS, "nan", "damaged"),
-    _changed("weights of other bytes", _overwrite(1_000_000, b"\x11\x55\x6a\x7f" * 9999), WEIGHTS),
-    _tensors("one NaN", _set(_QUERY, np.nan), "nan", _QUERY),
-    _tensors("one infinity", _set(_QUERY, np.inf), "inf", _QUERY),
-    _tensors("a huge number", _set(_WORDS, -1e30), "1e+30", _WORDS),
     _tensors("one is missing", lambda t: t.pop(_QUERY), *_MISSING),
     _tensors("embeddings are missing", lambda t: t.pop(_WORDS), *_MISSING),
     _tensors("one has another name", lambda t: t.update({"x": t.pop(_QUERY)}), *_MISSING),

@@ -83,7 +83,6 @@ ELSEWHERE = {
     "expected_maximum": {"expected", "gain"},
     # tests/unit/seeds/test_seeds.py
     "early_stopping": {"[pq]_value"},
-    # tests/unit/syntax/test_changes.py
 }
 """Columns whose statements are those of others, or none, or whose nulls are in another test."""
 

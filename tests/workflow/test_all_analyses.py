@@ -30,6 +30,33 @@ def test_random_weights_follow_no_relation_and_make_no_trees(run):
     assert len(written) == 120
 
 
+def test_types_of_heads_are_those_of_their_statistics(run):
+    table = pd.read_csv(run / "tables" / "head_types.csv")
+    stored = pd.read_csv(run / "tables" / "head_statistics.csv")
+    keys = ["task", "state", "seed", "layer", "head"]
+    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 36 * 7
+    for kind in ("next", "previous", "[SEP]"):
+        ours = table[table["type"] == kind].set_index(keys)
+        theirs = stored[stored["statistic"] == kind].set_index(keys).reindex(ours.index)
+        assert np.allclose(ours["value"], theirs["value"], rtol=1e-5, atol=1e-7)
+        assert (ours["of_type"] == (ours["value"] > ours["threshold"])).all()
+    assert table.groupby(keys, dropna=False)["main"].sum().max() == 1
+    counts = pd.read_csv(run / "tables" / "head_type_counts.csv")
+    of_run = counts[counts["layer"].isna() & (counts["type"] != "broad")]
+    assert (of_run["of"] == 36).all()
+
+
+def test_mean_distances_are_those_of_all_pairs_of_heads(run):
+    distances = pd.read_parquet(run / "tables" / "head_distances.parquet")
+    redundancy = pd.read_csv(run / "tables" / "redundancy.csv")
+    models = ["task", "state", "seed"]
+    means = distances.groupby(models, dropna=False)["distance"].mean()
+    every = redundancy.query("pairs == 'all'").set_index(models)["distance"]
+    assert len(every) == len(means) == len(TASKS) * (2 + len(SEEDS))
+    assert np.allclose(every.sort_index(), means.sort_index(), atol=1e-6)
+    assert not list(run.glob("redundancy/*/.random"))
+
+
 def test_weights_beside_norms_are_those_of_the_stores(run):
     """Both come from passes of their own; the stores are in half precision."""
     table = pd.read_csv(run / "tables" / "norm_statistics.csv")

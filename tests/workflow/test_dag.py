@@ -304,7 +304,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(all_config, 
     assert {name for name, *_ in changed - drawn} == {
         *("evaluate_baselines", "compare_scores", "collect_learning_curves", "compare_attention"),
         *("compare_patterns", "score_ablation", "compare_effects", "atlas_maps", "atlas", "claims"),
-        *("compare_important_heads", "compare_alternatives"),
+        *("compare_important_heads", "compare_alternatives", "compare_redundancy"),
         *("collect_norms", "collect_faithfulness", "describe_run"),
     }
 

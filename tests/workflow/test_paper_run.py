@@ -74,8 +74,7 @@ def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
 
 def test_layers_and_heads_are_compared_on_every_task(run):
     tables = {
-        name: pd.read_csv(run / "tables" / f"{name}.csv")
-        for name in ("cosine", "last_layers", "redundancy", "head_positions")
+        name: pd.read_csv(run / "tables" / f"{name}.csv") for name in ("cosine", "last_layers")
     }
     cosine = tables["cosine"].groupby(["task", "layer"])["similarity"].mean()
     changes = tables["last_layers"].query("scale == 'change'").set_index("task")
@@ -84,13 +83,6 @@ def test_layers_and_heads_are_compared_on_every_task(run):
         assert changes.loc[task, "last"] == pytest.approx(last, abs=1e-7), "cosines have 7 digits"
     assert (changes["seeds"] == len(SEEDS)).all()
     assert len(tables["last_layers"]) == 2 * len(TASKS)
-    assert len(tables["head_positions"]) == len(TASKS) * (2 + len(SEEDS)) * 36
-    distances = pd.read_parquet(run / "tables" / "head_distances.parquet")
-    models = ["task", "state", "seed"]
-    means = distances.groupby(models, dropna=False)["distance"].mean()
-    every = tables["redundancy"].query("pairs == 'all'").set_index(models)["distance"]
-    assert len(every) == len(means) == len(TASKS) * (2 + len(SEEDS))
-    assert np.allclose(every.sort_index(), means.sort_index(), atol=1e-6)
 
 
 def test_random_weights_are_measured_and_their_maps_removed(run):
@@ -105,22 +97,6 @@ def test_random_weights_are_measured_and_their_maps_removed(run):
     stripes = pd.read_csv(run / "tables" / "stripes.csv").groupby(keys)["weight"].mean()
     own = levels[levels["measure"] == "greatest"].dropna(subset="layer").set_index(keys)["weight"]
     assert np.allclose(own, stripes.reindex(own.index), rtol=1e-5)
-
-
-def test_types_of_heads_are_those_of_their_statistics(run):
-    table = pd.read_csv(run / "tables" / "head_types.csv")
-    stored = pd.read_csv(run / "tables" / "head_statistics.csv")
-    keys = ["task", "state", "seed", "layer", "head"]
-    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 36 * 7
-    for kind in ("next", "previous", "[SEP]"):
-        ours = table[table["type"] == kind].set_index(keys)
-        theirs = stored[stored["statistic"] == kind].set_index(keys).reindex(ours.index)
-        assert np.allclose(ours["value"], theirs["value"], rtol=1e-5, atol=1e-7)
-        assert (ours["of_type"] == (ours["value"] > ours["threshold"])).all()
-    assert table.groupby(keys, dropna=False)["main"].sum().max() == 1
-    counts = pd.read_csv(run / "tables" / "head_type_counts.csv")
-    of_run = counts[counts["layer"].isna() & (counts["type"] != "broad")]
-    assert (of_run["of"] == 36).all()
 
 
 def test_stripes_agree_with_the_stores(run):

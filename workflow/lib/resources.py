@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.data import files
-from darksecrets.features.head_distances import WORK
 from darksecrets.importance.steps import pruning_counts
 from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
+from darksecrets.redundancy.head_distances import WORK
 from darksecrets.subnetworks.steps import most_steps
 from darksecrets.text import texts
 from workflow.lib.configuration import results_folder
@@ -602,17 +602,17 @@ def atlas_maps(work: Work) -> Need:
 
 
 def measuring(work: Work) -> Need:
-    """All measures of the maps of a task's models, their patterns, similarities and distances.
+    """All measures of the maps of a task's models, their patterns and similarities.
 
     The maps of random weights are made for it.
     """
     models, one = _models(work), all_maps(work)
-    patterns, apart = classification(work), redundancy(work)
+    patterns = classification(work)
     seconds = measures(work).seconds + patterns.seconds + 3 * work.maps / _MAP_BYTES_PER_SECOND
     return dataclasses.replace(
         one,
-        memory=max(one.memory, _IMPORTS_MB + patterns.memory, _IMPORTS_MB + apart.memory),
-        seconds=one.seconds + models * seconds + apart.seconds,
+        memory=max(one.memory, _IMPORTS_MB + patterns.memory),
+        seconds=one.seconds + models * seconds,
         disk=models * patterns.disk,
         passing=one.disk,
     )
@@ -648,26 +648,32 @@ def _models(work: Work) -> int:
 
 
 def redundancy(work: Work) -> Need:
-    """Distances between the heads of one task's models, on a sample of the examples."""
+    """Distances between the heads of one task's models, on a sample of the examples; their types.
+
+    The maps of random weights are made for it.
+    """
+    models, one = _models(work), all_maps(work)
     cells = work.maps / (2 * work.all_heads)  # of a head; 2 bytes each
-    compared = _models(work) * min(_pairs(work) * cells, WORK)
+    compared = models * min(_pairs(work) * cells, WORK)
     kept = 2 * 8 * _pairs(work) * work.sample / MB
-    return table(kept, seconds=compared / _COMPARED_PER_SECOND)
+    read = models * measures(work).seconds
+    return dataclasses.replace(
+        one,
+        memory=max(one.memory, _IMPORTS_MB + kept),
+        seconds=one.seconds + read + compared / _COMPARED_PER_SECOND,
+        disk=0.0,
+        passing=one.disk,
+    )
 
 
-def attention_tables(work: Work) -> Need:
-    """Comparing models by their maps: by every example, by types of heads, and by distances."""
+def redundancy_tables(work: Work) -> Need:
+    """Comparing models by types of heads, and by distances between heads."""
     models = len(work.config["tasks"]) * _models(work)
     pairs, heads = _pairs(work), work.all_heads
-    profiles = profiles_of_run(work)
     types = 7 * heads * (3 * 8 * 1000 + 12 * work.sample + 1000 * models) / MB
-    distances = 400 + 2e-4 * models * pairs
-    return dataclasses.replace(
-        profiles,
-        memory=profiles.memory + types + distances,
-        seconds=profiles.seconds
-        + (1.5 + models * (0.1 + 1e-7 * 7 * heads * work.sample))
-        + (1 + models * (0.05 + 3e-5 * pairs)),
+    return table(
+        types + 400 + 2e-4 * models * pairs,
+        seconds=2.5 + models * (0.15 + 1e-7 * 7 * heads * work.sample + 3e-5 * pairs),
     )
 
 

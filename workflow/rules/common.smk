@@ -18,7 +18,6 @@ from darksecrets.data import preflight as of_data
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
-from darksecrets.features import preflight as of_features
 from darksecrets.features.measures import MEASURES
 from darksecrets.finetuning import preflight as of_finetuning
 from darksecrets.framenet import folder as framenet_folder

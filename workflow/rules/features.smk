@@ -1,27 +1,13 @@
-# Sections 4.4, 4.5 and 5: do heads attend to linguistic features and to related tokens?
+# Sections 4.4 and 4.5: do heads attend to linguistic features and to related tokens?
 
 
 STRIPES = "Section 4.4, vertical stripes"
 TOKENS = "Section 4.5, token to token"
-REDUNDANCY = "Section 5, redundancy of heads"
-SEVERAL_HEADS = not of_features.has_one_head(config, RESULTS / "models" / "pretrained")
-if SEVERAL_HEADS:
-    CHECKS["measure_attention"] = of_features.check_heads
 # Checked only if sentences are to be parsed: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
-DISTANCES = {
-    "head_distances": "<results>/redundancy/{task}/head_distances.parquet",
-    "example_distances": "<results>/redundancy/{task}/example_distances.csv",
-}
-DISTANCES = DISTANCES if SEVERAL_HEADS else {}
-BETWEEN_HEADS = {
-    name: f"<results>/tables/{contracts.TABLES[name].file}"
-    for name in ("head_distances", "redundancy", "redundancy_changes", "head_positions")
-}
 OF_MODELS = (
     *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
-    *("token_pair_correlations", "head_types", "head_type_counts", "head_type_agreement"),
-    *("cosine", "last_layers"),
+    *("token_pair_correlations", "cosine", "last_layers"),
 )
 
 
@@ -54,7 +40,7 @@ rule annotate_examples:
 
 
 rule measure_attention:
-    """Measure the maps of a task's models: what heads attend to, their patterns, changes and distances.
+    """Measure the maps of a task's models: what heads attend to, their patterns and changes.
 
     Beside them is an encoder with random weights, whose maps are kept only until they are measured.
     """
@@ -66,7 +52,6 @@ rule measure_attention:
         classifier=CLASSIFIER,
     output:
         **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURES},
-        **DISTANCES,
         cosine="<results>/similarity/{task}/cosine.csv",
         layer_similarity="<results>/similarity/{task}/layer_similarity.csv",
         examples=directory("<results>/features/{task}/examples"),
@@ -97,8 +82,7 @@ rule measure_attention:
 rule compare_attention:
     """Gather what was measured of all tasks and models, and compare models, layers and heads.
 
-    Example by example: levels, changes, trends, origins. Which layers fine-tuning changes most; what types of
-    heads there are; how redundant they are.
+    Example by example: levels, changes, trends, origins. Which layers fine-tuning changes most.
     """
     input:
         **{
@@ -106,14 +90,12 @@ rule compare_attention:
             for name in MEASURES
             if (tasks := tasks_of(name))
         },
-        **{name: per_task(path) for name, path in DISTANCES.items()},
         cosine=per_task("<results>/similarity/{task}/cosine.csv"),
         layer_similarity=per_task("<results>/similarity/{task}/layer_similarity.csv"),
         examples=per_task("<results>/features/{task}/examples"),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in MEASURES if tasks_of(name)},
         **{name: f"<results>/tables/{name}.csv" for name in OF_MODELS},
-        **(BETWEEN_HEADS if SEVERAL_HEADS else {}),
         provenance="<results>/tables/attention_levels.provenance.json",
     log:
         "<logs>/compare_attention.log",
@@ -124,7 +106,7 @@ rule compare_attention:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.attention_tables),
+        **ask(resources.profiles_of_run),
     params:
         models=MEASURED_MODELS,
         draws=9999,
@@ -138,7 +120,6 @@ rule compare_attention:
 
 in_run(*(name for name in MEASURES if tasks_of(name)), *OF_MODELS)
 in_run(*(name for name in MEASURES if not tasks_of(name)), when=False)
-in_run(*BETWEEN_HEADS.values(), when=SEVERAL_HEADS)
 
 
 figure(
@@ -192,17 +173,4 @@ figure(
     label="Head statistics (Clark et al. 2019)",
     group="features",
     table="<results>/tables/head_statistics.csv",
-)
-
-
-figure(
-    "redundancy",
-    "How redundant heads are: their positions in a plane, near if they attend to the same tokens; mean distances.",
-    section=REDUNDANCY,
-    label="Redundancy of heads (Clark et al. 2019)",
-    group="features",
-    of_run=SEVERAL_HEADS,
-    table="<results>/tables/redundancy.csv",
-    positions="<results>/tables/head_positions.csv",
-    types="<results>/tables/head_types.csv",
 )

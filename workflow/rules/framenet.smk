@@ -64,7 +64,6 @@ rule measure_framenet_heads:
         random=directory(f"<results>/attention/FrameNet/{RANDOM_MODEL}"),
         table="<results>/tables/framenet_heads.csv",
         example="<results>/tables/framenet_example.npz",
-        sentence="<results>/tables/framenet_example.csv",
         provenance="<results>/tables/framenet_heads.provenance.json",
     log:
         "<logs>/measure_framenet_heads.log",

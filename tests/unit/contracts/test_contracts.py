@@ -46,7 +46,7 @@ def test_what_is_estimated_for_every_head_has_a_control_or_an_interval():
         if "head" in table.every and not any(c.control_of or c.interval_of for c in table.columns)
     }
     # They count maps, or draw them; gates are parameters of a model.
-    assert without == {"pattern_heads", "pattern_maps", "head_positions", "head_gates"}
+    assert without == {"pattern_heads", "pattern_maps", "head_gates"}
 
 
 def test_vocabularies_are_those_of_the_code():

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_maps, random_tokens, save
 
-from darksecrets.features.head_types import MapStatistics
 from darksecrets.features.labels import FEATURES
 from darksecrets.features.measures import control_cells, feature_chances, measure
 from darksecrets.features.profiles import Collector, Profiles, check_paired
 from darksecrets.features.tables import ATTENTION_MEASURES
+from darksecrets.redundancy.head_types import MapStatistics
 from darksecrets.run.errors import InputError
 
 CLOSE = {"rel": 3e-6, "abs": 1e-9}

@@ -11,10 +11,9 @@ import pytest
 
 from darksecrets.attention.store import AttentionStore, write_store
 from darksecrets.framenet import heads
-from darksecrets.framenet.example import Example, choose, example_table, shown_heads
+from darksecrets.framenet.example import Example, choose, shown_heads
 from darksecrets.framenet.heads import Linked
 from darksecrets.framenet.links import Annotation, Element
-from darksecrets.framenet.tables import EXAMPLE
 from darksecrets.framenet.tables import HEADS as HEADS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
@@ -395,23 +394,6 @@ def test_the_papers_example_is_shown_if_the_links_contain_it(tmp_path):
     example, _ = chosen(store, links)
     assert example.idx == 4
     assert (example.element.tolist(), example.predicate.tolist()) == ([1], [4, 5])
-    table = example_table(store, links, example)
-    EXAMPLE.write(table, tmp_path / "example.csv")
-    maps = maps_of(store, 4)
-    for row in table.itertuples():
-        a = maps[row.layer - 1, row.head - 1]
-        if row.direction == "element_to_predicate":
-            assert (row.query, row.key) == ("he", "agitated")
-            weight, others = max(a[1, 4], a[1, 5]), [a[1, k] for k in (1, 2, 3, 6)]
-            unlinked = np.mean([max(a[q, 4], a[q, 5]) for q in (2, 3, 6)])
-        else:
-            assert (row.query, row.key) == ("agitated", "he")
-            weight = max(a[4, 1], a[5, 1])
-            others = [max(a[4, k], a[5, k]) for k in (2, 3, 4, 5, 6)]
-            unlinked = max(a[2, 1], a[3, 1])  # two free words side by side: was becoming
-        assert row.weight == pytest.approx(weight, abs=1e-12)
-        assert row.unlinked == pytest.approx(unlinked, abs=1e-12)
-        assert row.rank == 1 + sum(other > weight for other in others)
 
 
 def test_shown_heads_are_those_that_stand_out_and_those_above_the_percentile():

@@ -234,7 +234,7 @@ LEARNED = {"BERT": 160, "DistilBERT": 160, "ELECTRA": 160, "ALBERT": 160} | dict
 
 def test_texts_longer_than_the_positions_are_refused(family, folder):
     """RoBERTa's positions begin after that of padding, which is 1; others here have no limit."""
-    checkpoints.check_attention(folder, LEARNED.get(family, 512))
+    checkpoints.check_configuration(folder, LEARNED.get(family, 512))
     model = AutoModel.from_pretrained(folder)
     if family in LEARNED:
         longest = LEARNED[family]
@@ -244,9 +244,12 @@ def test_texts_longer_than_the_positions_are_refused(family, folder):
             model(torch.full((1, longest + 1), 5))
         with pytest.raises(
             InputError, match=f"takes at most {longest} tokens, .* is {longest + 1}"
-        ) as caught:
-            checkpoints.check_attention(folder, longest + 1)
-        assert isinstance(caught.value.__cause__, IndexError | RuntimeError)
+        ):
+            checkpoints.check_configuration(folder, longest + 1)
+
+
+def test_every_family_gives_maps_of_real_tokens(family, folder):
+    checkpoints.check_maps(loading.load_encoder(folder), folder, 12)
 
 
 def test_a_tokenizer_that_does_not_frame_a_text_is_refused(tmp_path):

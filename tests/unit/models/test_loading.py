@@ -284,7 +284,38 @@ def test_models_without_square_maps_are_refused(tmp_path):
     transformers.LongformerModel(config).save_pretrained(tmp_path)
     bert_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(InputError, match="no usable attention maps"):
-        checkpoints.check(source(tmp_path), 16)
+        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
+    assert not (tmp_path / "pretrained").exists()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_damaged_weights_are_refused_before_anything_is_written(tmp_path, number):
+    """In a weight that every text meets; `transformers` itself loads them without a word."""
+    model = loading.load_encoder(save_bert(tmp_path))
+    with torch.no_grad():
+        model.encoder.layer[0].attention.self.query.weight[0, 0] = number
+    model.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="rows that do not sum to 1, as damaged weights give"):
+        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
+    assert not (tmp_path / "pretrained").exists()
+
+
+def test_a_model_whose_tokens_do_not_look_ahead_is_refused(tmp_path):
+    """Called an encoder by its configuration, but masked like a decoder."""
+    save_bert(tmp_path)
+    model = loading.load_encoder(tmp_path)
+
+    def causal(_: object, arguments: object, named: dict[str, torch.Tensor]) -> object:
+        real = named["attention_mask"]
+        length = real.shape[1]
+        both = real[:, None, None, :] * torch.ones(length, length).tril()
+        return arguments, {**named, "attention_mask": (1 - both) * -1e9}
+
+    with (
+        model.register_forward_pre_hook(causal, with_kwargs=True),
+        pytest.raises(InputError, match="found a decoder"),
+    ):
+        checkpoints.check_maps(model, tmp_path, 16)
 
 
 def test_check_is_quick_on_large_models_and_leaves_random_numbers_alone(tmp_path):
@@ -293,7 +324,7 @@ def test_check_is_quick_on_large_models_and_leaves_random_numbers_alone(tmp_path
     torch.manual_seed(0)
     expected = torch.rand(1)
     torch.manual_seed(0)
-    checkpoints.check_attention(tmp_path)
+    checkpoints.check_configuration(tmp_path, 16)
     assert torch.equal(torch.rand(1), expected)
 
 

@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Flags, Floats, Integers
-from darksecrets.features import tables
 from darksecrets.features.kept import Kept
+from darksecrets.features.tables import STATISTICS
+from darksecrets.redundancy import tables
 from darksecrets.run.columns import RANDOM
 from darksecrets.run.tables import identify
 from darksecrets.stats.paired import FEWEST
@@ -38,10 +39,6 @@ THRESHOLDS = dict(
         strict=True,
     )
 )
-
-
-FILE = "statistics.npz"
-"""Name of the file of a model, in the folder of its task."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,11 @@ class MapStatistics(Kept):
             statistics: [example, statistic, layer, head] see `measures.statistics_of`.
             uniform: The same under uniform attention; one head, and one layer if all are alike.
         """
-        number, shape = tables.STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
+        number, shape = STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
         uniform = np.broadcast_to(uniform, shape)  # short texts have no local layers
         of_types = []
         for values in (statistics, uniform):
-            named = dict(zip(tables.STATISTICS, np.moveaxis(values, 1, 0), strict=False))
+            named = dict(zip(STATISTICS, np.moveaxis(values, 1, 0), strict=False))
             named[tables.BROAD] = values[:, number]
             named[tables.BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
             of_types.append(np.stack([named[name] for name in tables.TYPES], axis=1))

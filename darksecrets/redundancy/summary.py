@@ -1,4 +1,4 @@
-"""How near heads are to each other, over all models of a run; and their positions in a plane."""
+"""How near heads are to each other, over all models of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Floats
-from darksecrets.features import tables
+from darksecrets.redundancy import tables
 from darksecrets.run.columns import MAPS, names
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import FEWEST, mean_intervals
@@ -26,7 +26,6 @@ PERMUTATIONS = 999
 _MODEL = list(names(*MAPS))
 _COMPARED = (tables.SAME_LAYER, tables.DIFFERENT_LAYERS, tables.NEAREST)
 _SIDES = ("a", "b")
-_EQUAL = 1e-6  # rounding of a distance
 
 
 def summarize(examples: pd.DataFrame, distances: pd.DataFrame) -> pd.DataFrame:
@@ -133,49 +132,6 @@ def _same_layer(distances: pd.DataFrame) -> float:
     if not layers.any():
         return np.nan
     return nearer_within_groups(square, layers, PERMUTATIONS, np.random.default_rng(0))
-
-
-def positions(distances: pd.DataFrame) -> pd.DataFrame:
-    """Place the heads of every model in a plane, by metric multidimensional scaling.
-
-    The heads of a fine-tuned model start where those of the pre-trained model are, so that their
-    positions can be compared.
-
-    Args:
-        distances: The tables `head_distances` of all models.
-
-    Returns:
-        The table `head_positions`.
-    """
-    starts: dict[str, Floats] = {}
-    parts = []
-    for model, rows in _by_model(distances):
-        (task, state, _), (square, heads) = model, _square(rows)
-        placed, stress = _place(square, starts.get(task) if state == "finetuned" else None)
-        if state == "pretrained":
-            starts[task] = placed
-        columns = {**dict(zip(_MODEL, model, strict=True)), **heads}
-        parts.append(
-            pd.DataFrame(columns | {"x": placed[:, 0], "y": placed[:, 1], "stress": stress})
-        )
-    return (
-        pd.concat(parts, ignore_index=True)
-        if parts
-        else pd.DataFrame(columns=tables.HEAD_POSITIONS.names)
-    )
-
-
-def _place(square: Floats, start: Floats | None) -> tuple[Floats, float]:
-    """[items, 2] positions with about these distances, and Kruskal's stress-1."""
-    from sklearn.manifold import MDS
-
-    if square.max() <= _EQUAL:
-        return np.zeros((len(square), 2)), 0.0
-    scaling = MDS(
-        metric="precomputed", init="classical_mds", normalized_stress=True, random_state=0
-    )
-    placed: Floats = scaling.fit_transform(square, init=start)
-    return placed, float(scaling.stress_)
 
 
 def _by_model(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:

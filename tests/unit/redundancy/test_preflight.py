@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from darksecrets.features import preflight
+from darksecrets.redundancy import preflight
 from darksecrets.run.errors import InputError
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from darksecrets.arrays import Floats, Integers, Singles
 from darksecrets.attention.store import AttentionStore
-from darksecrets.features import tables
+from darksecrets.redundancy import tables
 from darksecrets.run.errors import InputError
 
 WORK = 2 * 10**10

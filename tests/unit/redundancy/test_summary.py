@@ -1,4 +1,4 @@
-"""How near heads are, over all models: on planted and on shuffled heads; positions; the figure."""
+"""How near heads are, over all models: on planted and on shuffled heads."""
 
 import math
 from itertools import combinations
@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from darksecrets.features import redundancy_summary as module
-from darksecrets.features import tables
-from darksecrets.features.head_distances import Distances
+from darksecrets.redundancy import summary as module
+from darksecrets.redundancy import tables
+from darksecrets.redundancy.head_distances import Distances
 from darksecrets.run.tables import identify
 
 Floats = npt.NDArray[np.float64]
@@ -149,44 +149,3 @@ def test_few_examples_have_no_test_and_one_state_no_change():
     few = [of_positions(scale * plane(0.02), examples=5) for scale in (1, 0.8)]
     assert changed(*few)[["ci_low", "p_value", "q_value"]].isna().all(axis=None)
     assert changed(few[0]).empty
-
-
-def placed(*models: tuple[Distances, str]) -> pd.DataFrame:
-    distances = pd.concat(both(found, model=model)[1] for found, model in models)
-    table = module.positions(distances)
-    return tables.HEAD_POSITIONS.check(table, "head_positions.csv", "")
-
-
-def test_positions_have_the_distances_of_the_heads():
-    places = plane(0.02)
-    table = placed((of_positions(places, noise=0), MODELS[0]))
-    found = table[["x", "y"]].to_numpy()
-    for a, b in combinations(range(COUNT), 2):
-        expected = math.dist(places[a], places[b])
-        assert math.dist(found[a], found[b]) == pytest.approx(expected, abs=1e-3)
-    assert table["stress"].max() < 0.01
-    order = [(layer, head) for layer in range(1, LAYERS + 1) for head in range(1, HEADS + 1)]
-    assert list(zip(table["layer"], table["head"], strict=True)) == order
-
-
-def test_stress_is_kruskals():
-    rng = np.random.default_rng(0)
-    found = of_positions(rng.uniform(0, 0.1, size=(COUNT, 8)), noise=0)
-    table = placed((found, MODELS[0]))
-    drawn = [math.dist(a, b) for a, b in combinations(table[["x", "y"]].to_numpy(), 2)]
-    errors = math.fsum((d - e) ** 2 for d, e in zip(drawn, found.pairs[0], strict=True))
-    stress = math.sqrt(errors / math.fsum(d**2 for d in drawn))
-    assert table["stress"].iloc[0] == pytest.approx(stress, rel=0.02)
-    assert stress > 0.1
-
-
-def test_a_fine_tuned_model_is_turned_like_the_pre_trained_one():
-    """Its heads are drawn where those of the pre-trained model are, unless they changed."""
-    found = of_positions(plane(0.02))
-    turned = of_positions(plane(0.02) + np.random.default_rng(0).normal(0, 1e-4, (COUNT, 2)))
-    table = placed((found, MODELS[0]), (turned, MODELS[1]))
-    before, after = (
-        table.loc[table["state"] == state, ["x", "y"]].to_numpy()
-        for state in ("pretrained", "finetuned")
-    )
-    assert np.abs(before - after).max() < 0.01 < np.abs(before).max()

@@ -1,4 +1,4 @@
-"""What the measures of heads need of the model, checked before the first job."""
+"""What distances between heads need of the model, checked before the first job."""
 
 from __future__ import annotations
 

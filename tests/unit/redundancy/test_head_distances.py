@@ -13,8 +13,8 @@ from made_up_maps import random_maps
 from scipy.spatial.distance import jensenshannon
 
 from darksecrets.attention.store import AttentionStore, Windows, reach_of
-from darksecrets.features import tables
-from darksecrets.features.head_distances import Distances, sample
+from darksecrets.redundancy import tables
+from darksecrets.redundancy.head_distances import Distances, sample
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 

@@ -7,7 +7,8 @@ import numpy.typing as npt
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 
-from darksecrets.features.head_types import (
+from darksecrets.features.labels import FEATURES
+from darksecrets.redundancy.head_types import (
     THRESHOLDS,
     MapStatistics,
     Typed,
@@ -15,9 +16,8 @@ from darksecrets.features.head_types import (
     counts,
     types,
 )
-from darksecrets.features.labels import FEATURES
-from darksecrets.features.measures import measure
-from darksecrets.features.tables import (
+from darksecrets.redundancy.measuring import measure_statistics
+from darksecrets.redundancy.tables import (
     HEAD_TYPE_AGREEMENT,
     HEAD_TYPE_COUNTS,
     HEAD_TYPES,
@@ -34,12 +34,6 @@ def softmax(scores: Floats) -> npt.NDArray[np.float16]:
     return (weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16)
 
 
-def collected(store, tokens, max_bytes: int = 2**22) -> MapStatistics:
-    parts: list[MapStatistics] = []
-    measure(store, tokens, 1, max_bytes, statistics=parts)
-    return MapStatistics.joined(parts)
-
-
 @pytest.mark.parametrize("windows", [(), (None, 4)], ids=["global", "local"])
 @pytest.mark.parametrize("max_bytes", [1, 10**7])
 def test_what_decides_the_types_is_that_of_the_loops(windows, max_bytes, tmp_path):
@@ -53,7 +47,7 @@ def test_what_decides_the_types_is_that_of_the_loops(windows, max_bytes, tmp_pat
             scores[-1, :, far] = -np.inf
         maps.append(softmax(scores))
     store = save(tmp_path / "store", maps, windows)
-    found = collected(store, tokens, max_bytes)
+    found = measure_statistics(store, tokens, max_bytes)
     assert found.idx.tolist() == [one.idx for one in tokens]
     values = dict(zip(TYPES, np.moveaxis(found.values, 1, 0), strict=True))
     for example, one in enumerate(tokens):
@@ -98,7 +92,7 @@ def test_planted_heads_are_of_their_types(tmp_path):
         ]
         scores[0, 6][places, places] = 9
         maps.append(softmax(scores))
-    found = collected(save(tmp_path / "store", maps), tokens)
+    found = measure_statistics(save(tmp_path / "store", maps), tokens)
     typed = Typed.of(found, RESAMPLES, 0)
     models = {("t", "pretrained"): typed, ("t", "random/seed-1"): typed}
     table = HEAD_TYPES.check(types(models), "head_types.csv", "")

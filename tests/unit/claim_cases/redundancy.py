@@ -1,4 +1,4 @@
-"""Made-up tables for the claims that `darksecrets.features` decides."""
+"""Made-up tables for the claims that `darksecrets.redundancy` decides."""
 
 import itertools
 

@@ -1,0 +1,1 @@
+"""Heads that attend alike: their types, and distances between them (Clark et al. 2019)."""

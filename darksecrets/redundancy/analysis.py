@@ -1,0 +1,15 @@
+"""The entry of this analysis; see `darksecrets.run.analyses`."""
+
+from __future__ import annotations
+
+from darksecrets.redundancy import shown, tables
+from darksecrets.run.analyses import Analysis
+
+ANALYSIS = Analysis(
+    name="redundancy",
+    question="Which heads attend alike, and of what types are they?",
+    papers="Clark et al. 2019",
+    tables={"Section 5, further: redundancy of heads": tables.TABLES},
+    shown=shown.SHOWN,
+    about_attention=True,
+)

@@ -1,0 +1,94 @@
+# Section 5, further: which heads attend alike, and of what types are they?
+
+
+from darksecrets.redundancy import preflight as of_redundancy
+
+REDUNDANCY = "Section 5, redundancy of heads"
+SEVERAL_HEADS = not of_redundancy.has_one_head(config, RESULTS / "models" / "pretrained")
+TABLES_OF_REDUNDANCY = (
+    *("redundancy", "redundancy_changes"),
+    *("head_types", "head_type_counts", "head_type_agreement"),
+)
+CHECKS["measure_redundancy"] = of_redundancy.check_heads
+
+
+rule measure_redundancy:
+    """Measure distances between the heads of a task's models, and what decides their types.
+
+    Beside them is an encoder with random weights, whose maps are kept only until they are measured.
+    """
+    input:
+        stores="<results>/attention/{task}",
+        dataset="<results>/data/{task}",
+        annotation=annotation_of_task,
+        model="<results>/models/pretrained",
+    output:
+        head_distances="<results>/redundancy/{task}/head_distances.parquet",
+        example_distances="<results>/redundancy/{task}/example_distances.csv",
+        statistics=directory("<results>/redundancy/{task}/statistics"),
+        provenance="<results>/redundancy/{task}/provenance.json",
+    log:
+        "<logs>/measure_redundancy/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_redundancy/{task}.tsv"
+    group:
+        "redundancy"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.redundancy),
+    params:
+        models=lambda wildcards: measured_models(wildcards.task),
+        samples=lookup(dpath="samples", within=config),
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        batch_size=lookup(dpath="attention/batch_size", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Measure how alike heads attend on {wildcards.task}"
+    script:
+        "../../scripts/measure_redundancy.py"
+
+
+rule compare_redundancy:
+    """Compare distances between heads, and their types, over all tasks and models."""
+    input:
+        head_distances=per_task("<results>/redundancy/{task}/head_distances.parquet"),
+        example_distances=per_task("<results>/redundancy/{task}/example_distances.csv"),
+        statistics=per_task("<results>/redundancy/{task}/statistics"),
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_REDUNDANCY},
+        head_distances="<results>/tables/head_distances.parquet",
+        provenance="<results>/tables/redundancy.provenance.json",
+    log:
+        "<logs>/compare_redundancy.log",
+    benchmark:
+        "<benchmarks>/compare_redundancy.tsv"
+    group:
+        "features"
+    conda:
+        "../../envs/model.yaml"
+    resources:
+        **ask(resources.redundancy_tables),
+    params:
+        models=MEASURED_MODELS,
+        resamples=1000,
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Compare how alike heads attend"
+    script:
+        "../../scripts/compare_redundancy.py"
+
+
+figure(
+    "redundancy",
+    "How alike the attention of two heads is: mean distances by kind of pairs.",
+    section=REDUNDANCY,
+    label="Redundancy of heads (Clark et al. 2019)",
+    group="features",
+    of_run=SEVERAL_HEADS,
+    table="<results>/tables/redundancy.csv",
+)
+
+
+in_run(*TABLES_OF_REDUNDANCY, when=SEVERAL_HEADS)
+in_run("<results>/tables/head_distances.parquet", when=SEVERAL_HEADS)
