@@ -49,7 +49,12 @@ LOSS_SURFACES = Table(
             f"`{MODELS}`: share of the way from the fine-tuned model to the one that was randomly "
             f"initialized before fine-tuning; `{LINE}`: 0",
         ),
-        number("loss", "mean loss of the examples: cross-entropy, or squared error"),
+        number(
+            "loss",
+            "mean loss of the examples: cross-entropy, or squared error. If few examples have a "
+            "large loss (5 %), the interval of 32 examples covers the mean in 74 % of samples, of "
+            "100 in 94 %",
+        ),
         *interval("loss", bounds=(0, math.inf)),
     ),
     key=("task", "seed", "plane", "split", "row", "column"),

@@ -45,7 +45,11 @@ _FLIPS = number(
     optional=True,
 )
 _LOSS = (
-    number("loss_delta", "what it adds to the mean loss of the validation examples"),
+    number(
+        "loss_delta",
+        "what it adds to the mean loss of the validation examples; its interval covers less than "
+        "95 % if only few of the examples change much",
+    ),
     *interval("loss_delta", "loss"),
 )
 _EXAMPLES = integer("examples", "validation examples that scores and losses are of", low=1)

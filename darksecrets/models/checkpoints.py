@@ -356,7 +356,7 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
     if kind_of_model in MODEL_FOR_CAUSAL_LM_MAPPING and (
         kind_of_model not in MODEL_FOR_MASKED_LM_MAPPING
     ):
-        raise _no_encoder(folder, config, "a model that is trained to continue texts, a decoder")
+        raise _no_encoder(folder, config, "a decoder")
     if kind_of_model not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
         raise InputError(
             f"{folder}/config.json: found a model of type '{config.model_type}', which "

@@ -83,33 +83,14 @@ def of_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floa
     return np.tensordot(normal / size, own - own[0], axes=1)
 
 
-def of_new_examples(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """How far means over examples may be from those over all examples, also if values are skewed.
+def interval_of_mean(values: Floats) -> Floats:
+    """Interval of means over examples that may be skewed, as losses are.
 
     Student's t would miss the mean of skewed values on one side much more often than on the other,
     and a bootstrap of a few dozen examples misses it too often on both. Each mean's t is
     transformed so that its distribution is that of t to second order (Hall 1992, "On the removal of
-    skewness by transformation"). Means share their draws, so those that vary together move
-    together.
-
-    Args:
-        values: [examples, ...] numbers of each example.
-        resamples: Number of samples.
-        rng: Source of randomness.
-
-    Returns:
-        [resamples, ...] deviations; 0 where the examples are equal.
-    """
-    error, skewness = _error_and_skewness(values)
-    t = ratio(of_new_models(values, resamples, rng), error)
-    return -_like_skewed(t, skewness) * error
-
-
-def interval_of_mean(values: Floats) -> Floats:
-    """Interval of means over examples that may be skewed, in closed form.
-
-    Its ends are the percentiles of `of_new_examples`, which losses need: those of a few dozen
-    examples are outside ± 1.96 standard errors in 9 to 17 %, nearly always above.
+    skewness by transformation"). If 5 % of the examples have a large loss, 32 examples often have
+    none of these: the interval then covers the mean in 74 % of samples, of 100 examples in 94 %.
 
     Args:
         values: [at least 2 examples, ...] numbers of each example.
