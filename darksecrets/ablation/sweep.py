@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +123,6 @@ def sweep(
         InputError: A selector names heads that the model lacks, its attention cannot be reached,
             an output is not finite, or the validation set has one class only.
     """
-    start = time.perf_counter()
     task = settings.task
     own = _load(model_folder, dataset_folder, settings, threads)
     backend = own.backend
@@ -141,7 +139,6 @@ def sweep(
         "examples": len(backend.split),
         "resumed_examples": resumed,
         **details,
-        "seconds": round(time.perf_counter() - start, 1),
     }
 
 

@@ -55,7 +55,7 @@ SHOWN = (
         kind="relation",
         test="q_value",
         over="over_control",
-        summaries=("token_pair_correlations", "linked_ablation", "linked_groups"),
+        summaries=("token_pair_correlations", "linked_groups"),
         phrases=(Phrase("attends from {kind} beyond all controls", significant=True),),
     ),
     Shown(
@@ -65,7 +65,7 @@ SHOWN = (
         "Related tokens (4.5)",
         test="q_value",
         over="over_control",
-        summaries=("linked_ablation", "linked_groups"),
+        summaries=("linked_groups",),
         phrases=(Phrase("attends between equal words beyond all controls", significant=True),),
     ),
 )

@@ -172,7 +172,6 @@ def finetune(
         InputError: Training diverges, or an input cannot be used.
     """
     torch.set_num_threads(threads)
-    start = time.perf_counter()
     tokenizer = load_tokenizer(model_folder)
     train, validation = (
         load_split(dataset_folder, split, tokenizer, task, settings.max_length)
@@ -222,7 +221,6 @@ def finetune(
         "resumed_from_step": _step(last) if last else None,
         "train_examples": len(train),
         "validation_examples": len(validation),
-        "seconds": round(time.perf_counter() - start, 1),
     }
 
 

@@ -21,7 +21,6 @@ Hutchinson (1990), with its standard error (after Meyer et al. 2021).
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -272,12 +271,11 @@ def measure(
         threads: Number of CPU threads.
 
     Returns:
-        For the provenance, what was moved and how long it took.
+        For the provenance, what was moved.
 
     Raises:
         InputError: The loss of a model is not finite.
     """
-    start = time.perf_counter()
     torch.set_num_threads(threads)
     identity = {
         **asdict(settings),
@@ -300,7 +298,6 @@ def measure(
         FLATNESS.write(table, output)
     return {
         "parameters": int(table["parameters"].iloc[0]),
-        "seconds": round(time.perf_counter() - start, 1),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -60,13 +59,12 @@ def reset(
         threads: Number of CPU threads.
 
     Returns:
-        The outputs; and for the provenance, how many models were run, and in how many seconds.
+        The outputs; and for the provenance, how many models were run.
 
     Raises:
         InputError: One model was not made from the other, its layers share their weights, or an
             output is not finite.
     """
-    begun = time.perf_counter()
     torch.set_num_threads(threads)
     tokenizer, task = load_tokenizer(finetuned), model.task
     validation = model.examples(dataset, "validation", tokenizer, settings.examples)
@@ -79,7 +77,6 @@ def reset(
     return outputs, {
         "rounding": rounding,
         "models": len(outputs.swaps),
-        "seconds": round(time.perf_counter() - begun, 1),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,7 +151,6 @@ def measure(
         InputError: The models differ in shape, span no plane, or are not those of the stored
             outputs; or a loss is not finite.
     """
-    start = time.perf_counter()
     torch.set_num_threads(threads)
     tokenizer = load_tokenizer(models[t.FINETUNED].folder)
     splits = {name: of.examples(dataset, name, tokenizer, settings.examples) for name in SPLITS}
@@ -186,7 +184,6 @@ def measure(
         "precision": identity["precision"],
         "relative_error": surface.rounding,
         "rounding_of_models": rounding,
-        "surface_seconds": round(time.perf_counter() - start, 1),
     }
 
 

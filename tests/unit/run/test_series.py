@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from atlas_run import METRICS, claims, tables
 
+from darksecrets import contracts
 from darksecrets.atlas import building, packing
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.claims import registry
@@ -55,6 +56,10 @@ def chosen_of(rows, columns, by):
         if place not in found or beyond > found[place][0]:
             found[place] = beyond, row
     return [row for _, row in found.values()]
+
+
+def test_tables_that_sum_a_measure_up_are_declared():
+    assert {name for shown in SHOWN for name in shown.summaries} <= set(contracts.TABLES)
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=lambda s: f"{s.table.name}.{s.value}")
