@@ -33,7 +33,7 @@ include: "workflow/rules/attention.smk"  # 3
 include: "workflow/rules/finetuning.smk"  # 3, 4.3
 include: "workflow/rules/patterns.smk"  # 4.1
 include: "workflow/rules/framenet.smk"  # 4.2
-include: "workflow/rules/features.smk"  # 4.4, 4.5, 5
+include: "workflow/rules/features.smk"  # 4.4, 4.5
 include: "workflow/rules/ablation.smk"  # 4.6, 5
 
 

@@ -12,13 +12,16 @@ def test_chapters_are_in_the_papers_order(root):
     main = (root / "Snakefile").read_text("utf-8")
     paper = re.findall(r'^include: "(workflow/rules/\w+\.smk)"', main, re.MULTILINE)
     beyond = [f"workflow/rules/{analyses.package_of(name)}.smk" for name in analyses.find()]
-    files = [*paper, *beyond]
-    found = [each for file in files for each in CHAPTER.findall((root / file).read_text("utf-8"))]
+    own, added = (
+        [each for file in files for each in CHAPTER.findall((root / file).read_text("utf-8"))]
+        for files in (paper, beyond)
+    )
+    found = [*own, *added]
     assert len(found) >= 11
     assert not [name for name, _ in found if ":" in name], "a link's name ends there"
     numbers = [number for _, number in sorted(found)]
     assert numbers == sorted(numbers)
-    own = {number: name for name, number in reversed(found)}  # the paper's rules come first
-    for number, name in own.items():
+    first = {number: name for name, number in reversed(own)}
+    for number, name in first.items():
         assert name == min(other for other, of in found if of == number)
     assert max(len(name) for name, _ in found) <= 47, "room for the tables of the first page"
