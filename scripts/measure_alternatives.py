@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     sampled = sample(job.input.dataset, **params.samples)
     models = readings(params.models, folders, **params.reading)
     maps = run(models, read_sample(job.input.dataset, sampled), params.measures)
-    annotation = next(iter(job.input.all("annotation")), job.input.dataset / ANNOTATION)
+    annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
     tables, kept = attended(maps, annotation, job.wildcards.task, params.seed)
     for table in OF_HEADS:
         table.write(tables[of_weights(table)], getattr(job.output, of_weights(table)))

@@ -17,13 +17,11 @@ def main(job: Job) -> dict[str, Any]:
     import pandas as pd
     import torch
 
-    from darksecrets.attention.extraction import random_maps, read_sample
-    from darksecrets.attention.store import AttentionStore
-    from darksecrets.data.sampling import ANNOTATION, sample
+    from darksecrets.attention.extraction import open_stores
+    from darksecrets.data.sampling import ANNOTATION
     from darksecrets.features.measures import MEASURES, measure_into
     from darksecrets.finetuning import cosine
     from darksecrets.finetuning.tables import COSINE, LAYER_SIMILARITY
-    from darksecrets.models.loading import Draw
     from darksecrets.patterns import classifier
     from darksecrets.patterns.classification import classify
     from darksecrets.patterns.tables import PATTERN_MAPS
@@ -32,28 +30,31 @@ def main(job: Job) -> dict[str, Any]:
 
     params, output, task = job.params, job.output, job.wildcards.task
     torch.set_num_threads(job.threads)
-    seed, (*trained, random) = params.samples["seed"], params.models
-    annotation = next(iter(job.input.all("annotation")), job.input.dataset / ANNOTATION)
+    seed, trained = params.samples["seed"], params.models[:-1]
+    annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
     of_patterns = classifier.load(job.input.classifier)
     measures = {name: entry.table for name, entry in MEASURES.items()}
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in measures}
-    with random_maps(
-        job.input.model,
-        read_sample(job.input.dataset, sample(job.input.dataset, **params.samples)),
+    opened = open_stores(
+        params.models,
+        job.input.stores,
         output.examples.with_name(".random"),
-        max_length=params.max_length,
-        batch_size=params.batch_size,
-        draw=Draw(int(random.partition("/seed-")[2]), params.std),
-    ) as (store_of_random, details):
-        stores = {model: AttentionStore.open(job.input.stores / model) for model in trained}
-        stores[random] = store_of_random
-        with atomic(output.examples) as examples, atomic(output.patterns) as patterns:
-            for model, store in stores.items():
-                found = measure_into(examples / model, store, annotation, seed)
-                for name, rows in found.items():
-                    parts[name].append(identify(rows, task, model))
-                maps = identify(classify(store, of_patterns), task, model)
-                PATTERN_MAPS.write(maps, patterns / f"{model}.parquet")
+        encoder=job.input.model,
+        dataset=job.input.dataset,
+        samples=params.samples,
+        **params.reading,
+    )
+    with (
+        opened as (stores, details),
+        atomic(output.examples) as examples,
+        atomic(output.patterns) as patterns,
+    ):
+        for model, store in stores.items():
+            found = measure_into(examples / model, store, annotation, seed)
+            for name, rows in found.items():
+                parts[name].append(identify(rows, task, model))
+            maps = identify(classify(store, of_patterns), task, model)
+            PATTERN_MAPS.write(maps, patterns / f"{model}.parquet")
     for name, table in measures.items():
         table.write(pd.concat(parts[name], ignore_index=True), getattr(output, name))
     before, *after = (stores[model] for model in trained)

@@ -91,8 +91,6 @@ class Shared(Backend):
         modes = [change.mode for change in interventions if isinstance(change, Disable)]
         selected = select(model, interventions)
         sharing = Sharing(selected.numpy())
-        #: [interventions], the layer at which each leaves what all share, from 0.
-        self.first_layers: Integers = sharing.first[sharing.rank]
         self._branches = _Branches(model, sharing, modes[0] if modes else UNIFORM)
 
     def logits(self, rows: Sequence[int], pairs: Mask) -> Logits:
@@ -167,7 +165,7 @@ class _Branches:
     """
 
     def __init__(self, model: PreTrainedModel, sharing: Sharing, mode: str) -> None:
-        self._model, self._sharing, self._mode = model, sharing, mode
+        self._model, self._sharing = model, sharing
         on_device = (torch.from_numpy(f).to(model.device) for f in (sharing.common, sharing.own))
         self._common, self._own = on_device
         self._size: int = model.config.hidden_size

@@ -19,6 +19,7 @@ import transformers
 from darksecrets.arrays import Halves
 from darksecrets.attention.store import AttentionStore, AttentionWriter, write_store
 from darksecrets.data.encoding import encode, sentence_columns
+from darksecrets.data.sampling import sample
 from darksecrets.models import devices
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import observe, shape_of
@@ -127,40 +128,51 @@ def extract(
 
 
 @contextmanager
-def random_maps(
-    model_folder: Path,
-    examples: Mapping[str, Sequence[Any]],
-    folder: Path,
+def open_stores(
+    models: Sequence[str],
+    stores: Path,
+    passing: Path,
     *,
-    draw: Draw,
+    encoder: Path,
+    dataset: Path,
+    samples: Mapping[str, int],
+    std: float,
     max_length: int,
     batch_size: int,
-) -> Iterator[tuple[AttentionStore, dict[str, Any]]]:
-    """The maps of an encoder with random weights, which are removed after their use.
+) -> Iterator[tuple[dict[str, AttentionStore], dict[str, Any]]]:
+    """The maps of a task's models, the last of which is an encoder with random weights.
+
+    Its maps are made here, and removed after their use.
 
     Args:
-        model_folder: See `extract`, likewise the other arguments.
-        examples: The examples.
-        folder: Where the store is, for as long as it is used.
-        draw: How to draw the weights.
-        max_length: Longest sequence kept, in tokens.
-        batch_size: Batch size on a CPU.
+        models: Names of the models, such as ``finetuned/seed-1``; the last is ``random/seed-<n>``.
+        stores: Folder with the stores of the others.
+        passing: Where the store of random weights is, for as long as it is used.
+        encoder: The pre-trained encoder, whose weights are drawn anew.
+        dataset: The task's data.
+        samples: Size and seed of the sample of examples, see `darksecrets.data.sampling.sample`.
+        std: Standard deviation of the random weights.
+        max_length: See `extract`.
+        batch_size: See `extract`.
 
     Yields:
-        The store; and, for the provenance, what `extract` returns.
+        The store of each model; and, for the provenance, what `extract` returns.
     """
+    *trained, random = models
     try:
         details = extract(
-            model_folder,
-            examples,
-            folder,
+            encoder,
+            read_sample(dataset, sample(dataset, **samples)),
+            passing,
             max_length=max_length,
             batch_size=batch_size,
-            draw=draw,
+            draw=Draw.of(random, std),
         )
-        yield AttentionStore.open(folder), details
+        opened = {model: AttentionStore.open(stores / model) for model in trained}
+        opened[random] = AttentionStore.open(passing)
+        yield opened, details
     finally:
-        remove(folder)
+        remove(passing)
 
 
 def extract_models(

@@ -93,7 +93,9 @@ class Profiles:
     @classmethod
     def load(cls, path: Path) -> Profiles:
         """See `kept.read`."""
-        found = kept.read(path, "attention of single examples", "idx", "tokens")
+        found = kept.read(
+            path, "attention of single examples", "measure_attention", "idx", "tokens"
+        )
         parts: dict[str, Values] = {
             part: {
                 name: found[f"{part} {name}"]

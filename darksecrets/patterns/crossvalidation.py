@@ -8,8 +8,8 @@ of several encoders, the maps of each are also classified by training on the oth
 the score that counts for an encoder without labelled maps.
 
 The classifier is compared with a convolutional network, as in the paper, and with the most frequent
-class. It is trained several times with other composed maps, so that scores
-and shares can say how much that changes.
+class. It is trained several times with other composed maps, so that scores and shares can say how
+much that changes.
 """
 
 from __future__ import annotations
@@ -272,6 +272,9 @@ def temperatures(
         outputs: [maps, kinds] log probabilities of each map, in the split that tests it.
         labels: [maps] their classes.
         splits: Training rows and test rows of every split.
+
+    Returns:
+        A temperature for each split; 1, which changes nothing, if no map is left to fit it to.
     """
     read = of_classes(outputs, LENIENT)
     tested = [rows[np.isin(labels[rows], labels[learned])] for learned, rows in splits]

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.arrays import Flags, Floats, Integers
-from darksecrets.features.kept import Kept
+from darksecrets.features import kept
 from darksecrets.features.tables import STATISTICS
 from darksecrets.redundancy import tables
 from darksecrets.run.columns import RANDOM
@@ -42,7 +42,7 @@ THRESHOLDS = dict(
 
 
 @dataclass(frozen=True)
-class MapStatistics(Kept):
+class MapStatistics:
     """What decides the types of a model's heads, example by example.
 
     Attributes:
@@ -51,7 +51,6 @@ class MapStatistics(Kept):
         uniform: [examples, types, layers, 1] the same under uniform attention.
     """
 
-    what: ClassVar[str] = "statistics of maps"
     idx: Integers
     values: Floats
     uniform: Floats
@@ -74,6 +73,26 @@ class MapStatistics(Kept):
             named[tables.BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
             of_types.append(np.stack([named[name] for name in tables.TYPES], axis=1))
         return cls(np.array(idx), *of_types)
+
+    @classmethod
+    def joined(cls, parts: Sequence[MapStatistics]) -> MapStatistics:
+        """The examples of all parts, in their order."""
+        return cls(
+            np.concatenate([part.idx for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.uniform for part in parts]),
+        )
+
+    def save(self, path: Path) -> None:
+        """See `kept.write`."""
+        kept.write(path, vars(self))
+
+    @classmethod
+    def load(cls, path: Path) -> MapStatistics:
+        """See `kept.read`."""
+        names = ("idx", "values", "uniform")
+        found = kept.read(path, "statistics of maps", "measure_redundancy", *names)
+        return cls(*(found[name] for name in names))
 
 
 @dataclass(frozen=True)

@@ -70,9 +70,7 @@ rule measure_attention:
     params:
         models=lambda wildcards: measured_models(wildcards.task),
         samples=lookup(dpath="samples", within=config),
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        reading=READING,
     message:
         "Measure attention on {wildcards.task}"
     script:

@@ -40,9 +40,7 @@ rule measure_redundancy:
     params:
         models=lambda wildcards: measured_models(wildcards.task),
         samples=lookup(dpath="samples", within=config),
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        reading=READING,
     message:
         "Measure how alike heads attend on {wildcards.task}"
     script:

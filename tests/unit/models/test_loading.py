@@ -1,6 +1,7 @@
 """Checkpoints: refused ones, newly drawn parameters, and that nothing else is random."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -196,6 +197,17 @@ def test_families_pass(family, tmp_path):
         for name in ("source", "pretrained")
     )
     assert same(one, other)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_trained_weights_in_half_precision_are_accepted_and_kept(tmp_path, dtype):
+    """Their own maps do not sum to 1 within rounding of float32; those that jobs see do."""
+    shutil.copytree(checkpoints.BUILTIN, tmp_path / "source")
+    model = transformers.AutoModel.from_pretrained(tmp_path / "source")
+    model.to(dtype).save_pretrained(tmp_path / "source")
+    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=128)
+    written = load_file(tmp_path / "pretrained" / "model.safetensors")
+    assert {tensor.dtype for tensor in written.values()} == {dtype}
 
 
 def test_half_precision_is_kept(tmp_path):
