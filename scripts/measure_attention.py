@@ -19,7 +19,7 @@ def main(job: Job) -> dict[str, Any]:
 
     from darksecrets.attention.extraction import open_stores
     from darksecrets.data.sampling import ANNOTATION
-    from darksecrets.features.measures import MEASURES, measure_into
+    from darksecrets.features.measures import TABLES, measure_into
     from darksecrets.finetuning import cosine
     from darksecrets.finetuning.tables import COSINE, LAYER_SIMILARITY
     from darksecrets.patterns import classifier
@@ -33,8 +33,7 @@ def main(job: Job) -> dict[str, Any]:
     seed, trained = params.samples["seed"], params.models[:-1]
     annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
     of_patterns = classifier.load(job.input.classifier)
-    measures = {name: entry.table for name, entry in MEASURES.items()}
-    parts: dict[str, list[pd.DataFrame]] = {name: [] for name in measures}
+    parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     opened = open_stores(
         params.models,
         job.input.stores,
@@ -55,7 +54,7 @@ def main(job: Job) -> dict[str, Any]:
                 parts[name].append(identify(rows, task, model))
             maps = identify(classify(store, of_patterns), task, model)
             PATTERN_MAPS.write(maps, patterns / f"{model}.parquet")
-    for name, table in measures.items():
+    for name, table in TABLES.items():
         table.write(pd.concat(parts[name], ignore_index=True), getattr(output, name))
     before, *after = (stores[model] for model in trained)
     seeds = [int(model.partition("/seed-")[2]) for model in trained[1:]]

@@ -22,9 +22,9 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.attention.extraction import extract
     from darksecrets.attention.store import AttentionStore
     from darksecrets.framenet.example import choose
-    from darksecrets.framenet.heads import Linked, measure, table
+    from darksecrets.framenet.heads import Linked, measure, tables
     from darksecrets.framenet.links import read_table
-    from darksecrets.framenet.tables import HEADS
+    from darksecrets.framenet.tables import CONTROLS_OF_HEADS, HEADS
     from darksecrets.models.loading import Draw
     from darksecrets.run.tables import identify
 
@@ -51,12 +51,16 @@ def main(job: Job) -> dict[str, Any]:
             *(out, len(annotations), list(store.windows)),
         )
     weights, by_chance = (measure(Linked(maps, annotations)) for maps in (store, random))
-    named = (("pretrained", weights), (params.random, by_chance))
-    heads, others = (
-        identify(table(of_model, params.draws, params.seed), None, model)
-        for model, of_model in named
+    found = {
+        model: tables(of_model, params.draws, params.seed)
+        for model, of_model in (("pretrained", weights), (params.random, by_chance))
+    }
+    heads, controls = (
+        pd.concat([identify(both[number], None, model) for model, both in found.items()])
+        for number in range(2)
     )
-    HEADS.write(pd.concat([heads, others], ignore_index=True), job.output.table)
-    choose(store, annotations, weights.linked, heads).save(job.output.example)
+    HEADS.write(heads, job.output.table)
+    CONTROLS_OF_HEADS.write(controls, job.output.controls)
+    choose(store, annotations, weights.linked, found["pretrained"][0]).save(job.output.example)
     sentences = {"found": len(annotations), "left out": out}
     return {"extraction": details, "sentences": sentences}

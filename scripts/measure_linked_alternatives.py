@@ -5,17 +5,19 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write the table of the pre-trained encoder, and of random weights, by every measure."""
+    """Write the tables of the pre-trained encoder, and of random weights, by every measure."""
     from darksecrets.attention_measures.linked import linked
     from darksecrets.attention_measures.running import run
-    from darksecrets.attention_measures.tables import LINKED_HEADS, with_weights
+    from darksecrets.attention_measures.tables import LINKED_CONTROLS, LINKED_HEADS, with_weights
     from darksecrets.framenet.links import read_table
-    from darksecrets.framenet.tables import HEADS
+    from darksecrets.framenet.tables import CONTROLS_OF_HEADS, HEADS
     from darksecrets.models.reading import readings
 
     params, annotations = job.params, read_table(job.input.links)
     models = readings(params.models, [job.input.model] * 2, **params.reading)
     examples = {"sentence1": [annotation.sentence for annotation in annotations]}
     maps = run(models, examples, params.measures)
-    others = linked(maps, annotations, params.draws, params.seed)
-    LINKED_HEADS.write(with_weights(HEADS.read(job.input.heads), others), job.output.table)
+    heads, controls = linked(maps, annotations, params.draws, params.seed)
+    of_weights = HEADS.read(job.input.heads), CONTROLS_OF_HEADS.read(job.input.controls)
+    LINKED_HEADS.write(with_weights(of_weights[0], heads), job.output.table)
+    LINKED_CONTROLS.write(with_weights(of_weights[1], controls), job.output.controls)

@@ -13,7 +13,7 @@ def main(job: Job) -> dict[str, Any]:
     """Write the tables of all measures; return the parser, and what is left out."""
     from darksecrets.attention.store import AttentionStore
     from darksecrets.features.annotation import identify
-    from darksecrets.features.measures import MEASURES
+    from darksecrets.features.measures import TABLES
     from darksecrets.text import measuring, texts
     from darksecrets.text.tables import EXAMPLES
 
@@ -22,7 +22,7 @@ def main(job: Job) -> dict[str, Any]:
     store, annotation = AttentionStore.open(job.input.store), measuring.annotate(examples, nlp)
     measures = measuring.measure_heads(store, annotation, examples, job.params.seed)
     for name, rows in measures.items():
-        MEASURES[name].table.write(rows, getattr(job.output, name))
+        TABLES[name].write(rows, getattr(job.output, name))
     left_out = measuring.left_out(examples, unparsed)
     for what, why in left_out.items():
         _log.info("Left out: %s, because %s", what, why)

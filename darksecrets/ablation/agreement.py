@@ -157,7 +157,6 @@ def _of_words(words: pd.DataFrame | None, task: str, state: str) -> pd.DataFrame
     names = {
         "equal_words": ("weight", "mean"),
         "equal_words_control": ("control", "mean"),
-        "equal_words_same_key": ("same_key", "mean"),
         "equal_words_q": ("q_value", "max"),
     }
     if words is None:

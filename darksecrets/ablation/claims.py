@@ -11,8 +11,8 @@ from darksecrets.stats import LEVEL
 from darksecrets.stats.seeds import critical_value
 
 _MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
-_OVER = ("over_control", "over_same_key", "over_place", "over_form", "excess", "excess_product")
-"""What exceeds the controls of ``equal_words``."""
+_EQUAL_WORDS = "equal words"
+"""The relation of their rows in ``pair_controls``."""
 
 
 def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
@@ -83,23 +83,19 @@ def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.Dat
     return pd.DataFrame(rows, columns=["chosen_on", *_MODEL, "value", "low", "high"])
 
 
-def equal_words_of_worst(worst: pd.DataFrame, equal_words: pd.DataFrame) -> pd.DataFrame:
+def equal_words_of_worst(worst: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
     """How much the heads that a task needs attend to words of both sentences, beside controls.
 
     Args:
         worst: The table ``worst_heads``.
-        equal_words: The table ``equal_words``.
+        controls: The table ``pair_controls``.
 
     Returns:
         Columns ``task``, ``state``, ``seed``, ``rank``, ``control``; ``value``, what exceeds the
         control, with ``low`` and ``high``.
     """
     key = ["task", "state", *_PLACE]
-    both = worst[[*key, "rank"]].merge(equal_words, on=key)
-    controls = [
-        both[["task", "state", "seed", "rank"]].assign(
-            control=name, value=both[name], low=both[f"{name}_low"], high=both[f"{name}_high"]
-        )
-        for name in _OVER
-    ]
-    return pd.concat(controls, ignore_index=True)
+    names = {"difference": "value", "difference_low": "low", "difference_high": "high"}
+    equal = controls.loc[controls["relation"] == _EQUAL_WORDS, [*key, "seed", "control", *names]]
+    both = worst[[*key, "rank"]].merge(equal.rename(columns=names), on=key)
+    return both[["task", "state", "seed", "rank", "control", "value", "low", "high"]]

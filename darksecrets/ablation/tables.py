@@ -246,14 +246,12 @@ WORST_HEADS = Table(
             "attention",
             optional=True,
         ),
-        *(
-            share(
-                f"equal_words_{name}", meaning, "attention", optional=True, control_of="equal_words"
-            )
-            for name, meaning in (
-                ("control", "the same for random pairs at the same distances"),
-                ("same_key", "the same from other tokens to the same words"),
-            )
+        share(
+            "equal_words_control",
+            "the same for random pairs at the same distances",
+            "attention",
+            optional=True,
+            control_of="equal_words",
         ),
         like(
             Q_VALUE,

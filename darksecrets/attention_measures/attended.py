@@ -24,7 +24,7 @@ def attended(
         seed: Seed of the controls.
 
     Returns:
-        A table for each of `features.measures.MEASURES`, with the column ``measure``; and, by
+        The `features.measures.TABLES`, with the column ``measure``; and, by
         measure and model, what comparisons of models need of every example.
     """
     collectors = [Collector() for _ in maps.variants]

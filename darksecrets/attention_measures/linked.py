@@ -7,25 +7,28 @@ from collections.abc import Sequence
 import pandas as pd
 
 from darksecrets.attention_measures.running import Running
-from darksecrets.framenet.heads import Linked, measure, table
+from darksecrets.framenet.heads import Linked, measure, tables
 from darksecrets.framenet.links import Annotation
 
 
-def linked(maps: Running, annotations: Sequence[Annotation], draws: int, seed: int) -> pd.DataFrame:
+def linked(
+    maps: Running, annotations: Sequence[Annotation], draws: int, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Measure all heads of some models, each model and measure tested by itself.
 
     Args:
         maps: Maps of all measures and models on the sentences.
         annotations: Their links.
-        draws: See `framenet.heads.table`.
-        seed: See `framenet.heads.table`.
+        draws: See `framenet.heads.tables`.
+        seed: See `framenet.heads.tables`.
 
     Returns:
-        `framenet.tables.HEADS`, with the column ``measure``.
+        `framenet.tables.HEADS` and `CONTROLS_OF_HEADS`, with the column ``measure``.
     """
     weights = measure(Linked(maps, annotations))
-    parts = [
-        variant.named(table(weights.of(variant.heads), draws, seed), None)
-        for variant in maps.variants
-    ]
-    return pd.concat(parts, ignore_index=True)
+    heads, controls = [], []
+    for variant in maps.variants:
+        of_heads, of_controls = tables(weights.of(variant.heads), draws, seed)
+        heads.append(variant.named(of_heads, None))
+        controls.append(variant.named(of_controls, None))
+    return pd.concat(heads, ignore_index=True), pd.concat(controls, ignore_index=True)

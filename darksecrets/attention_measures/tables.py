@@ -17,6 +17,7 @@ OF_HEADS = tuple(
         features.CLS_ATTENTION,
         features.TOKEN_PAIRS,
         features.EQUAL_WORDS,
+        features.PAIR_CONTROLS,
         features.HEAD_STATISTICS,
     )
 )
@@ -34,9 +35,13 @@ OF_MODELS = tuple(
 )
 """Comparisons of models, features and tasks."""
 
-LINKED_HEADS = by_measure(framenet.HEADS)
+LINKED = LINKED_HEADS, LINKED_CONTROLS = (
+    by_measure(framenet.HEADS),
+    by_measure(framenet.CONTROLS_OF_HEADS),
+)
+"""Heads along frame-semantic links."""
 
-TABLES = (*OF_HEADS, *OF_MODELS, LINKED_HEADS)
+TABLES = (*OF_HEADS, *OF_MODELS, *LINKED)
 
 
 def with_weights(weights: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:

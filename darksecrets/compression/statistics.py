@@ -11,9 +11,8 @@ import pandas as pd
 from darksecrets.arrays import Floats, Values
 from darksecrets.compression.tables import COMPRESSION
 from darksecrets.data import metrics
-from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.data.metrics import PERCENT
 from darksecrets.stats.resampling import interval
-from darksecrets.stats.weighted import resampled
 
 if TYPE_CHECKING:
     from darksecrets.compression.measuring import Measured
@@ -63,8 +62,11 @@ def _size(one: Measured, whole: Measured) -> dict[str, Any]:
     """Columns about the size of a model."""
     return {
         **one.variant.about,
-        **{"parameters": one.parameters, "nonzero": one.nonzero},
-        **{"bytes": one.saved, "packed_bytes": one.packed, "smaller": whole.saved / one.saved},
+        "parameters": one.parameters,
+        "nonzero": one.nonzero,
+        "bytes": one.saved,
+        "packed_bytes": one.packed,
+        "smaller": whole.saved / one.saved,
     }
 
 
@@ -79,10 +81,9 @@ def _scores(
     """[1 + resamples, models + 1] scores × 100; the last column is chance, the first row plain."""
     frequent = 0 if task.is_regression else np.bincount(labels.astype(np.int64)).argmax()
     constant = np.full((1, len(labels)), frequent, dtype=predictions.dtype)
-    score = METRICS[metric].weighted(np.concatenate([predictions, constant]), labels)
-    plain = score(np.ones((1, len(labels)), dtype=np.int64))
-    drawn = resampled(score, len(labels), resamples, np.random.default_rng(seed))
-    scores = PERCENT * np.concatenate([plain, drawn])
+    models = np.concatenate([predictions, constant])
+    rng = np.random.default_rng(seed)
+    scores = metrics.score_resampled(metric, models, labels, resamples, rng)
     if task.is_regression:  # of any constant: what is not explained, and no correlation
         scores[:, -1] = 0.0
     return scores
@@ -92,17 +93,28 @@ def _retained(scores: Floats, tolerance: float) -> dict[str, Any]:
     """Columns about the scores of the models, from `_scores`."""
     models, chance = scores[:, :-1], scores[:, -1:]
     whole = models[:, :1]
-    deltas, over = np.round(models - whole, _DECIMALS), np.round(models - chance, _DECIMALS)
-    (score_low, score_high), (low, high) = interval(models[1:]), interval(deltas[1:])
+    deltas = np.round(models - whole, _DECIMALS)
+    over = np.round(models - chance, _DECIMALS)
+    score_low, score_high = interval(models[1:])
+    low, high = interval(deltas[1:])
     share, share_low, share_high = _ratio(models, whole)
     above, above_low, above_high = _ratio(models - chance, whole - chance)
     better = (over[0] > 0) & (interval(over[1:])[0] > 0)
     return {
         "baseline": whole[0, 0],
-        **{"score": models[0], "score_low": score_low, "score_high": score_high},
-        **{"delta": deltas[0], "ci_low": low, "ci_high": high, "chance": chance[0, 0]},
-        **{"retention": share, "retention_low": share_low, "retention_high": share_high},
-        **{"above_chance": above, "above_chance_low": above_low, "above_chance_high": above_high},
+        "score": models[0],
+        "score_low": score_low,
+        "score_high": score_high,
+        "delta": deltas[0],
+        "ci_low": low,
+        "ci_high": high,
+        "chance": chance[0, 0],
+        "retention": share,
+        "retention_low": share_low,
+        "retention_high": share_high,
+        "above_chance": above,
+        "above_chance_low": above_low,
+        "above_chance_high": above_high,
         "tolerance": tolerance,
         "retained": (low >= -tolerance) & better,
     }

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from darksecrets.arrays import Floats
 from darksecrets.run.errors import InputError
 from darksecrets.stats import classification as of
 from darksecrets.stats import weighted
@@ -134,6 +135,38 @@ def score(
         labels: [examples], likewise.
     """
     return {name: METRICS[name].plain(predictions, labels) for name in task.metrics}
+
+
+def score_resampled(
+    metric: str,
+    predictions: NDArray[np.generic],
+    labels: NDArray[np.generic],
+    resamples: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Score several models in percent, on the examples and on bootstrap samples of them.
+
+    Args:
+        metric: Name of the metric.
+        predictions: [models, examples].
+        labels: [examples].
+        resamples: Number of bootstrap samples, the same for all models.
+        rng: Source of randomness.
+
+    Returns:
+        [1 + resamples, models]; the first row is of the examples as they are.
+    """
+    weigh = METRICS[metric].weighted(predictions, labels)
+    plain = weigh(np.ones((1, len(labels)), dtype=np.int64))
+    return PERCENT * np.concatenate([plain, weighted.resampled(weigh, len(labels), resamples, rng)])
+
+
+def score_of_most_frequent(labels: NDArray[np.generic], metric: str, task: Scored) -> float:
+    """Score in percent of always predicting the most frequent label; 0 for a regression."""
+    if task.is_regression:
+        return 0.0
+    most_frequent = np.bincount(labels.astype(np.int64)).argmax()
+    return PERCENT * METRICS[metric].plain(np.full_like(labels, most_frequent), labels)
 
 
 def predict(task: Scored, logits: NDArray[np.floating]) -> NDArray[np.floating | np.integer]:

@@ -13,8 +13,8 @@ from darksecrets.faithfulness import tables
 from darksecrets.faithfulness.measuring import Measured
 from darksecrets.run.columns import TOKEN_KINDS
 from darksecrets.stats.kendall import least_significant
-from darksecrets.stats.paired import FEWEST, mean_of_known
-from darksecrets.stats.resampling import interval_of_known, resampled_means, widened
+from darksecrets.stats.paired import ends_of_means, mean_of_known, mean_over_heads
+from darksecrets.stats.resampling import resampled_means
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
@@ -82,8 +82,7 @@ def _quotient(over: Floats, under: Floats) -> Floats:
 
 def _estimate(value: Floats, drawn: Floats, values: Floats) -> Estimate:
     examples = np.asarray((~np.isnan(values)).sum(axis=0))
-    ends = widened(interval_of_known(drawn), value, examples)
-    low, high = np.where(examples >= FEWEST, ends, np.nan)
+    low, high = ends_of_means(drawn, value, examples)
     return Estimate(value, low, high, examples)
 
 
@@ -216,9 +215,8 @@ def at_places(values: Floats) -> Floats:
     Args:
         values: [examples, kinds, layers, heads].
     """
-    flat = values.reshape(*values.shape[:2], -1)
-    encoder = mean_of_known(flat, axis=-1)[..., None]
-    return np.concatenate([flat, mean_of_known(values, axis=-1), encoder], axis=-1)
+    heads = values.reshape(*values.shape[:2], -1)
+    return np.concatenate([heads, mean_over_heads(values)], axis=-1)
 
 
 def _of_layers(values: Floats, shape: tuple[int, ...]) -> Floats:

@@ -38,7 +38,18 @@ from darksecrets.features.pairs import (
     other_queries,
 )
 from darksecrets.features.profiles import Collector, Values, of_all_tokens, quotient
-from darksecrets.features.tables import FROM_CLS, GREATEST, SHARES, STATISTICS
+from darksecrets.features.tables import (
+    CONTROLS,
+    DISTANCE,
+    EQUAL,
+    FORM,
+    FROM_CLS,
+    GREATEST,
+    KEY,
+    PLACE,
+    SHARES,
+    STATISTICS,
+)
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.run.columns import MAPS, names
 from darksecrets.run.tables import Table
@@ -331,16 +342,16 @@ def _compare(
         return
     of_keys, of_places, of_forms = rngs
     classes = None if name == "equal" else one.features[:, _CLASSES] @ (1, 2, 4)
-    six, found = [], {control: list[Drawn]() for control in ("same_key", "place", "form")}
+    six, found = [], {control: list[Drawn]() for control in (KEY, PLACE, FORM)}
     for chosen, queries, keys in _between_sentences(pairs, one):
-        found["same_key"].append(other_queries(chosen, queries, DRAWS, of_keys, classes))
+        found[KEY].append(other_queries(chosen, queries, DRAWS, of_keys, classes))
         six.append(hexagons(chosen, queries, keys, DRAWS, of_keys))
         others = at_relative_places(chosen, queries, keys, DRAWS, of_places)
-        found["place"].append(Drawn(chosen, others))
-        found["form"].append(other_keys(chosen, keys, one.words, one.forms, DRAWS, of_forms))
+        found[PLACE].append(Drawn(chosen, others))
+        found[FORM].append(other_keys(chosen, keys, one.words, one.forms, DRAWS, of_forms))
     joined = {control: Drawn.joined(parts) for control, parts in found.items()}
     # In the order of the draws: with local attention, a pair is compared with draws of its own.
-    joined["control"] = Drawn(joined["place"].pairs, drawn)
+    joined[DISTANCE] = Drawn(joined[PLACE].pairs, drawn)
     cells.compared[name].append(PairCells(example, kind, np.concatenate(six), joined))
 
 
@@ -542,13 +553,30 @@ class Measure:
             columns["control"] = _or_zero(control)
         columns["uniform"] = _or_zero(real, real.uniform)
         if differences:
-            columns |= {name: v.ravel() for name, v in differences.columns().items()}
+            columns |= {name: values.ravel() for name, values in differences.tests().items()}
         for name, score in self.beside.items():
             columns[name] = score(means)[tuple(place.ravel() for place in places)]
         found = pd.DataFrame({**columns, "examples": real.sets.ravel()})
         sets = real.sets.reshape(len(real.sets), -1).sum(axis=1)
         found = found[pd.Series(sets[numbers.ravel()] > 0)].reset_index(drop=True)
         return found[self.columns]
+
+    def control_rows(self, real: Mean, differences: Differences) -> pd.DataFrame:
+        """A row of `tables.PAIR_CONTROLS` per kind that occurs in the data, head and control."""
+        numbers, kinds, layers, heads = np.indices(differences.units.shape)
+        relations = RELATIONS if len(real.sets) > 1 else (EQUAL,)
+        columns = {
+            "relation": np.array(relations)[kinds],
+            "layer": layers + 1,
+            "head": heads + 1,
+            "control": np.array(CONTROLS)[numbers],
+            **differences.by_control(),
+        }
+        # All controls of a head follow each other.
+        found = {name: np.moveaxis(values, 0, -1).ravel() for name, values in columns.items()}
+        occurs = real.sets.reshape(len(real.sets), -1).sum(axis=1) > 0
+        rows = pd.DataFrame(found)[occurs[np.moveaxis(kinds, 0, -1).ravel()]]
+        return rows.reset_index(drop=True)
 
 
 def _or_zero(mean: Mean, sums: Floats | None = None) -> Floats:
@@ -575,6 +603,11 @@ MEASURES = {
 }
 
 
+TABLES = {name: entry.table for name, entry in MEASURES.items()}
+"""What is written of every model: a table of each measure, and the controls of pairs."""
+TABLES[tables.PAIR_CONTROLS.name] = tables.PAIR_CONTROLS
+
+
 def measure(
     maps: Maps,
     tokens: Iterable[Tokens],
@@ -582,7 +615,7 @@ def measure(
     max_bytes: int = 2**22,
     collector: Collector | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Measure every head of a model on a task: a tidy table for each of `MEASURES`.
+    """Measure every head of a model on a task: the tidy `TABLES`.
 
     The column ``control`` is the mean over `DRAWS` random choices per example. For a feature, as
     many ordinary tokens are drawn, with chances proportional to the feature's frequency in their
@@ -659,13 +692,20 @@ def measure_several(
 
 
 def _tables(sums: Mapping[str, Sums], heads: slice) -> dict[str, pd.DataFrame]:
-    """A table for each of `MEASURES`, of some heads of all layers."""
+    """The `TABLES` of some heads of all layers."""
     own: dict[str, Any] = {
         name: [each if each is None else each.of(heads) for each in of_name]
         for name, of_name in sums.items()
     }
     means = {name: real.means() for name, (real, *_) in own.items()}
-    return {name: entry.rows(means, *own[name]) for name, entry in MEASURES.items()}
+    found = {name: entry.rows(means, *own[name]) for name, entry in MEASURES.items()}
+    controls = [
+        entry.control_rows(own[name][0], own[name][2])
+        for name, entry in MEASURES.items()
+        if entry.compared
+    ]
+    found[tables.PAIR_CONTROLS.name] = pd.concat(controls, ignore_index=True)
+    return found
 
 
 def _collect(

@@ -27,12 +27,10 @@ from typing import Self
 import numpy as np
 
 from darksecrets.arrays import Flags, Floats, Integers, Reals
+from darksecrets.features.tables import CONTROLS, PRODUCT, SUM
 from darksecrets.stats import contrasts
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import intersection_union, mean_of_known, student
-
-CONTROLS = ("control", "same_key", "excess", "excess_product", "place", "form")
-"""A head must exceed all."""
 
 ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: differences up to this share of their terms count as 0."""
@@ -223,14 +221,13 @@ class Differences(Additive):
     Attributes:
         sums: [control, kinds, layer, head]; controls in the order of `CONTROLS`.
         squares: The same of their squares.
-        units: [control, kinds, layer, head] number of examples.
-        same_key: [kinds, layer, head] sum of the control of that name.
+        units: The same of the numbers of examples.
+        controls: The same of the weights in the controls; 0 for those that are differences only.
     """
 
     def __init__(self, kinds: int, *heads: int) -> None:
-        self.sums, self.squares = np.zeros((2, len(CONTROLS), kinds, *heads))
+        self.sums, self.squares, self.controls = np.zeros((3, len(CONTROLS), kinds, *heads))
         self.units = np.zeros((len(CONTROLS), kinds, *heads), dtype=np.int64)
-        self.same_key = np.zeros((kinds, *heads))
 
     def add(self, maps: Reals, cells: PairCells, how: np.ufunc) -> None:
         """Compare the pairs of one example with their controls.
@@ -249,13 +246,12 @@ class Differences(Additive):
             if len(drawn.pairs):
                 own, control = _compared(weights(drawn.pairs), weights(drawn.others), how)
                 self._add(name, cells.kind, own - control, np.maximum(own, control))
-                if name == "same_key":
-                    self.same_key[cells.kind] += np.where(np.isnan(own - control), 0, control)
+                known = ~np.isnan(own - control)
+                self.controls[CONTROLS.index(name), cells.kind] += np.where(known, control, 0)
         if len(cells.six):
             six = weights(cells.six)
             greatest = np.nan_to_num(six).max(axis=(-2, -1))
-            contrast = {"excess": contrasts.over_sum, "excess_product": contrasts.over_product}
-            for name, over in contrast.items():
+            for name, over in ((SUM, contrasts.over_sum), (PRODUCT, contrasts.over_product)):
                 self._add(name, cells.kind, mean_of_known(over(six)), greatest)
 
     def _add(self, name: str, kind: int, difference: Floats, size: Floats) -> None:
@@ -266,18 +262,25 @@ class Differences(Additive):
         self.squares[control, kind] += sure**2
         self.units[control, kind] += known
 
-    def columns(self) -> dict[str, Floats]:
-        """[kinds, layer, head] the columns that `tables.OVER_CONTROLS` declares."""
+    def tests(self) -> dict[str, Floats]:
+        """[kinds, layer, head] columns ``p_value`` and ``q_value`` of exceeding all controls."""
+        p = intersection_union(student(self.sums, self.squares, self.units).p)
+        return {"p_value": p, "q_value": np.stack([benjamini_hochberg(of_kind) for of_kind in p])}
+
+    def by_control(self) -> dict[str, Floats]:
+        """[control, kinds, layer, head] columns of `tables.PAIR_CONTROLS`."""
         tests = student(self.sums, self.squares, self.units)
         with np.errstate(invalid="ignore"):
-            found = {"same_key": self.same_key / self.units[CONTROLS.index("same_key")]}
-        for number, control in enumerate(CONTROLS):
-            name = control if control.startswith("excess") else f"over_{control}"
-            found[name] = tests.mean[number]
-            found[f"{name}_low"], found[f"{name}_high"] = tests.low[number], tests.high[number]
-        p = intersection_union(tests.p)
-        q = np.stack([benjamini_hochberg(of_kind) for of_kind in p])
-        return found | {"p_value": p, "q_value": q}
+            controls = self.controls / self.units
+        controls[[CONTROLS.index(SUM), CONTROLS.index(PRODUCT)]] = np.nan
+        return {
+            "examples": self.units,
+            "value": controls,
+            "difference": tests.mean,
+            "difference_low": tests.low,
+            "difference_high": tests.high,
+            "p_value": tests.p,
+        }
 
 
 def _compared(pairs: Floats, drawn: Floats, how: np.ufunc) -> tuple[Floats, Floats]:

@@ -43,40 +43,23 @@ def _over(name: str, meaning: str) -> tuple[Column, ...]:
     return column, *interval(name, name, unit="attention", optional=True)
 
 
-#: Tests of pairs, see `darksecrets.features.pairs`.
-OVER_CONTROLS = (
-    like(
-        _CONTROL,
-        "the same from other tokens of the sentence to the same ones (within a sentence, the nth "
-        "of their class on that side, too); empty without any",
-        name="same_key",
-        optional=True,
-    ),
-    *_over("over_control", "mean difference from `control` over examples"),
-    *_over("over_same_key", "mean difference from `same_key` over examples"),
-    *_over(
-        "excess",
-        "mean weight of a pair net of effects of the attending token, of the token attended to and "
-        "of the distance, from contrasts of six cells",
-    ),
-    *_over(
-        "excess_product",
-        "the same net of products of these effects: difference of geometric means of three cells",
-    ),
-    *_over(
-        "over_place",
-        "mean difference, over examples, from random pairs as far from the same relative place in "
-        "their sentences",
-    ),
-    *_over(
-        "over_form",
-        "mean difference, over examples, from the weight of the same tokens to other words, as "
-        "long as they are if the related ones are, and likewise as frequent",
-    ),
+DISTANCE, KEY, SUM, PRODUCT, PLACE, FORM = CONTROLS = (
+    "distance",
+    "key",
+    "sum",
+    "product",
+    "place",
+    "form",
+)
+"""What a head must exceed to attend to related tokens, see `darksecrets.features.pairs`."""
+EQUAL = "equal words"
+"""Beside the relations of `token_pairs`, the pairs of `equal_words`."""
+
+_TESTED = (
     like(
         P_VALUE,
-        "p-value of exceeding all six: the largest of six one-sided paired t-tests; "
-        "1 with fewer than 6 examples",
+        "p-value of exceeding all six controls of `pair_controls.csv`: the largest of six "
+        "one-sided paired t-tests; 1 with fewer than 6 examples",
     ),
     like(Q_VALUE, "false discovery rate over the heads of the model"),
 )
@@ -118,7 +101,7 @@ TOKEN_PAIRS = per_head(
     like(_WEIGHT, "greatest weight of a related pair, mean over examples"),
     like(_CONTROL, "the same for random pairs at the same distances"),
     _UNIFORM,
-    *OVER_CONTROLS,
+    *_TESTED,
     like(_WEIGHT, "attention to the token itself and its neighbours", name="diagonal"),
     like(_EXAMPLES, "examples with such a pair" + _IN_REACH),
     kind=_RELATION,
@@ -180,8 +163,41 @@ EQUAL_WORDS = per_head(
     like(_WEIGHT, "mean weight between their word pieces, mean over examples"),
     like(_CONTROL, "the same for random pairs at the same distances"),
     _UNIFORM,
-    *OVER_CONTROLS,
+    *_TESTED,
     like(_EXAMPLES, "examples with such words" + _IN_REACH),
+    may_be_empty=True,
+)
+
+PAIR_CONTROLS = per_head(
+    "pair_controls",
+    "How far the attention between the pairs of `token_pairs.csv` and `equal_words.csv` exceeds "
+    "each of six controls.",
+    integer("examples", "examples with pairs that have such a control"),
+    like(
+        _WEIGHT,
+        "weight in the control, mean over these examples; empty for "
+        f"`{SUM}` and `{PRODUCT}`, which are differences only, and without examples",
+        name="value",
+        optional=True,
+    ),
+    *_over(
+        "difference",
+        "weight of the pairs minus that of the control, mean over these examples; of "
+        f"`{PRODUCT}`, the difference of geometric means of three cells",
+    ),
+    like(P_VALUE, "p-value of `difference` > 0: one-sided paired t-test over the examples"),
+    kind=text("relation", f"of `token_pairs.csv`; or `{EQUAL}`", values=(*RELATIONS, EQUAL)),
+    each=text(
+        "control",
+        f"`{DISTANCE}`: random pairs at the same distance. `{KEY}`: other tokens of the sentence "
+        "attend to the same ones (within a sentence, the nth of their class on that side, too). "
+        f"`{SUM}`: effects of the attending token, of the token attended to and of the distance, "
+        f"which cancel in contrasts of six cells. `{PRODUCT}`: products of these effects. "
+        f"`{PLACE}`: random pairs as far from the same relative place in their sentences. "
+        f"`{FORM}`: the same tokens attend to other words, as long as they are if the related ones "
+        "are, and likewise as frequent",
+        values=CONTROLS,
+    ),
     may_be_empty=True,
 )
 
@@ -359,6 +375,7 @@ TABLES = (
     CLS_ATTENTION,
     TOKEN_PAIRS,
     EQUAL_WORDS,
+    PAIR_CONTROLS,
     HEAD_STATISTICS,
     TOKEN_PAIR_CORRELATIONS,
     ATTENTION_LEVELS,

@@ -7,37 +7,43 @@ import pandas as pd
 from darksecrets.run.columns import RANDOM
 from darksecrets.stats.independent import ESTIMATE
 
-_CONTROLS = ("over_control", "over_unlinked", "over_places", "excess", "excess_product")
+_HEAD = ["state", "direction", "layer", "head"]
 
 
-def heads_that_exceed_controls(heads: pd.DataFrame) -> pd.DataFrame:
+def heads_that_exceed_controls(heads: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
     """Whether each head attends along the links more than its five controls, and whether it may.
 
     Args:
         heads: The table ``framenet_heads``.
+        controls: The table ``framenet_controls``.
 
     Returns:
-        The table, with ``value`` and ``low``: 1 if the head exceeds all controls, else 0; and
+        The former, with ``value`` and ``low``: 1 if the head exceeds all controls, else 0; and
         ``high``: 0 if the interval of one of the differences excludes that it exceeds that control,
         else 1. Added up over heads, they are the number that do, and the number of those that may.
     """
-    refuted = pd.concat([heads[f"{name}_high"] <= 0 for name in _CONTROLS], axis=1).any(axis=1)
-    out = heads["exceeds_controls"].astype(float)
+    refuted = controls.loc[controls["difference_high"] <= 0, _HEAD].drop_duplicates()
+    places = pd.MultiIndex.from_frame(heads[_HEAD])
+    possible = ~places.isin(pd.MultiIndex.from_frame(refuted))
+    exceeds = heads["exceeds_controls"]
     return heads.assign(
-        value=out, low=out, high=(heads["exceeds_controls"] | ~refuted).astype(float)
+        value=exceeds.astype(float),
+        low=exceeds.astype(float),
+        high=(exceeds | possible).astype(float),
     )
 
 
-def heads_beyond_random(heads: pd.DataFrame) -> pd.DataFrame:
+def heads_beyond_random(heads: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
     """How many more heads exceed their controls than in an encoder with random weights.
 
     Args:
         heads: The table ``framenet_heads``, of which both directions count.
+        controls: The table ``framenet_controls``.
 
     Returns:
         One row with ``value``, ``low`` and ``high``: numbers of heads of the pre-trained encoder as
         in `heads_that_exceed_controls`, minus the number of the random encoder's heads that do.
     """
-    counted = heads_that_exceed_controls(heads).groupby("state")[ESTIMATE].sum()
+    counted = heads_that_exceed_controls(heads, controls).groupby("state")[ESTIMATE].sum()
     random = counted["value"].get(RANDOM, 0.0)
     return (counted.loc[["pretrained"]] - random).reset_index()

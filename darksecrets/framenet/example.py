@@ -70,7 +70,7 @@ def shown_heads(table: pd.DataFrame) -> tuple[Positions, Positions]:
     are none, the head with the greatest weight in the published direction is shown.
 
     Args:
-        table: From `heads.table`.
+        table: The first of `heads.tables`.
     """
     order = table.assign(published=table["direction"] == ELEMENT_TO_PREDICATE)
     order = order.sort_values(
@@ -100,7 +100,7 @@ def choose(
         store: Maps of the sentences.
         annotations: Their links.
         linked: [sentence, direction, layer, head] weights of the sentences that are measured.
-        table: From `heads.table`.
+        table: The first of `heads.tables`.
     """
     layers, heads = shown_heads(table)
     strength = linked[:, DIRECTIONS.index(ELEMENT_TO_PREDICATE), layers - 1, heads - 1].mean(axis=1)

@@ -10,19 +10,28 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.framenet.example import PAPER, Example
-from darksecrets.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE, HEADS
+from darksecrets.framenet.tables import (
+    CONTROLS_OF_HEADS,
+    DIRECTIONS,
+    DISTANCE,
+    ELEMENT_TO_PREDICATE,
+    HEADS,
+    KEY,
+    SUM,
+)
 from darksecrets.plotting import kit
 from darksecrets.plotting.user_text import lines
 from darksecrets.run.columns import RANDOM
 
 NAMES = {name: name.replace("_to_", " →\n") for name in DIRECTIONS}
-PANELS = {
-    "along the links": "weight",
-    "over same distance": "over_control",
-    "over other words": "over_unlinked",
-    "net of words, distance": "excess",
+WEIGHTS = "along the links"
+DIFFERENCES = {
+    "over same distance": DISTANCE,
+    "over other words": KEY,
+    "net of words, distance": SUM,
 }
-"""Columns of the table by title; all but the first are differences to a control, on one scale."""
+"""Controls by title of the panel that draws the difference to it, on one scale."""
+PANELS = (WEIGHTS, *DIFFERENCES)
 _SPACES = "▁", "Ġ"
 _LETTERS = 95  # in a line as wide as the page
 _LINE = 0.115
@@ -38,14 +47,23 @@ def draw(sources: kit.Sources) -> kit.Figure:
     map and what the two linked words attend to.
     """
     example, table = Example.load(sources.file("example")), sources.table(HEADS)
+    controls = sources.table(CONTROLS_OF_HEADS, "controls")
     by_chance, table = table[table["state"] == RANDOM], table[table["state"] != RANDOM]
+    controls = controls[
+        (controls["state"] != RANDOM) & controls["control"].isin(DIFFERENCES.values())
+    ]
     numbers = {
         f"Layer {layer}, head {head}": number
         for number, (layer, head) in enumerate(zip(example.layers, example.heads, strict=True))
     }
 
     def heads(axes: kit.Axes, title: str, direction: str) -> None:
-        _heads(axes, table, PANELS[title], direction)
+        own = table[table["direction"] == direction]
+        if title == WEIGHTS:
+            _weights(axes, own, float(table["weight"].max()))
+        else:
+            _differences(axes, controls, DIFFERENCES[title], direction)
+        kit.mark(axes, kit.grid(own, "exceeds_controls") > 0, markersize=3)
 
     def whole(axes: kit.Axes, name: str) -> None:
         _map(axes, example, numbers[name])
@@ -63,39 +81,46 @@ def draw(sources: kit.Sources) -> kit.Figure:
         "above 99th percentile": kit.dot("none", "s", 6.0, markeredgecolor=kit.INK),
         _counted(by_chance): kit.dot(kit.MARK, size=3.0),
     }
-    above = kit.Grid(list(PANELS), kit.rows(heads, NAMES, "Head", "{}\nLayer", height=1.25))
+    above = kit.Grid(PANELS, kit.rows(heads, NAMES, "Head", "{}\nLayer", height=1.25))
     below = kit.Grid(list(numbers), panels, most=len(numbers), headline=named)
     number = int(table["sentences"].iloc[0])
     headline = f"Heads that attend along frame-semantic links, in {number} sentences"
     return kit.page(sources, headline, above, below, legend=legend, width=kit.PAGE)
 
 
-def _heads(axes: kit.Axes, table: pd.DataFrame, column: str, direction: str) -> None:
-    """Draw the weights of all heads along the links, or differences to a control.
-
-    The colours of differences end at the greatest positive one: what a head lacks compared with a
-    control says nothing of links, and may be much more.
-    """
-    rows = table[table["direction"] == direction]
-    if rows[column].isna().any():
-        kit.say(axes, "none")
-        return
-    differences = table[[name for name in PANELS.values() if name != "weight"]]
-    end, lowest = float(differences.max().max()), float(differences.min().min())
-    end = end if end > 0 else max(abs(lowest), 1e-6)
-    weights = column == "weight"
-    scale: tuple[str, float, float | None]
-    scale = (kit.WEIGHT, float(table["weight"].max()), 0) if weights else (kit.CHANGE, end, None)
-    mesh = kit.matrix(axes, kit.grid(rows, column), *scale)
-    framed = rows[rows["above_percentile"]] if weights else rows[:0]
+def _weights(axes: kit.Axes, rows: pd.DataFrame, end: float) -> None:
+    """Draw the weights of all heads along the links in one direction; frame the greatest."""
+    mesh = kit.matrix(axes, kit.grid(rows, "weight"), kit.WEIGHT, end, 0)
+    framed = rows[rows["above_percentile"]]
     for head, layer in framed[["head", "layer"]].to_numpy(np.float64):
         corner = (head - 1, layer - 1)
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=kit.INK, linewidth=1.2))
-    kit.mark(axes, kit.grid(rows, "exceeds_controls") > 0, markersize=3)
+    _scale(axes, mesh, "Greatest weight of a pair", rows["direction"].iloc[0], "neither")
+
+
+def _differences(axes: kit.Axes, controls: pd.DataFrame, control: str, direction: str) -> None:
+    """Draw how far all heads exceed a control in one direction.
+
+    Colours end at the greatest positive difference to any of the controls drawn: what a head lacks
+    compared with a control says nothing of links, and may be much more.
+    """
+    rows = controls[(controls["direction"] == direction) & (controls["control"] == control)]
+    if rows["difference"].isna().any():
+        kit.say(axes, "none")
+        return
+    end, lowest = float(controls["difference"].max()), float(controls["difference"].min())
+    if end <= 0:
+        end = max(abs(lowest), 1e-6)
+    mesh = kit.matrix(axes, kit.grid(rows, "difference"), kit.CHANGE, end)
+    _scale(axes, mesh, "More than the control", direction, "min" if lowest < -end else "neither")
+
+
+def _scale(
+    axes: kit.Axes, mesh: kit.ScalarMappable, label: str, direction: str, extend: str
+) -> None:
+    """Draw the scale of a column of panels, below its last one."""
     if direction != DIRECTIONS[0]:
-        look: dict[str, Any] = {"location": "bottom", "aspect": 18, "ax": axes}
-        look["extend"] = "min" if lowest < -end and not weights else "neither"
-        label = "Greatest weight of a pair" if weights else "More than the control"
+        look: dict[str, Any] = {"location": "bottom", "aspect": 18, "ax": axes, "extend": extend}
         kit.scale(axes.figure, mesh, label, **look).locator = MaxNLocator(3)
 
 

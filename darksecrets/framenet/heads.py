@@ -20,8 +20,9 @@ averaged over sentences. Beyond the paper, a head must exceed five controls.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,17 @@ from darksecrets.arrays import Flags, Floats, Integers, Reals
 from darksecrets.attention.store import Maps as Source
 from darksecrets.data.alignment import tokens_of_span
 from darksecrets.framenet.links import Annotation
-from darksecrets.framenet.tables import DIRECTIONS, HEADS
+from darksecrets.framenet.tables import (
+    CONTROLS,
+    CONTROLS_OF_HEADS,
+    DIRECTIONS,
+    DISTANCE,
+    HEADS,
+    KEY,
+    PLACE,
+    PRODUCT,
+    SUM,
+)
 from darksecrets.run.errors import InputError
 from darksecrets.stats import LEVEL
 from darksecrets.stats.additive import additive_contrasts
@@ -417,8 +428,8 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
     return Weights(**measured, uniform=1 / np.array(lengths)[order], groups=np.array(groups))
 
 
-def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
-    """Tidy table of a model's heads (Figure 3); `tables.HEADS` explains its columns.
+def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tidy tables of a model's heads (Figure 3): the heads, and each of their controls.
 
     Each control has a paired one-sided test over the sentences, by random sign changes that
     sentences with the same elements share. A head's p-value is the largest of its five; it is
@@ -428,47 +439,64 @@ def table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
         weights: From `measure`.
         draws: Random sign changes, and bootstrap samples of the intervals.
         seed: Seed of both.
+
+    Returns:
+        `HEADS` and `CONTROLS_OF_HEADS`, without the model.
     """
     rng = np.random.default_rng(seed)
-    compared = ~np.isnan(weights.unlinked)
-    gaps = {
-        "control": weights.linked - weights.moved,
-        "unlinked": weights.linked - weights.unlinked,
-        "places": weights.linked - weights.places,
-        "excess": weights.excess,
-        "excess_product": weights.excess_product,
-    }
-    groups = weights.groups
-    together = np.stack([*gaps.values()], axis=1)
-    tests = sign_flips(together, draws, rng, zero=ROUNDING, groups=groups)
-    p, family = intersection_union(tests.p), intersection_union(tests.family)
+    controls = {DISTANCE: weights.moved, KEY: weights.unlinked, PLACE: weights.places}
+    differences = {name: weights.linked - control for name, control in controls.items()}
+    differences[SUM] = weights.excess
+    differences[PRODUCT] = weights.excess_product
+    together = np.stack([differences[name] for name in CONTROLS], axis=1)
+    tests = sign_flips(together, draws, rng, zero=ROUNDING, groups=weights.groups)
+    heads = _heads(weights, intersection_union(tests.p), intersection_union(tests.family))
+
+    missing = np.full(heads["weight"].shape, np.nan)
+    parts = []
+    for name, difference, p in zip(CONTROLS, together.swapaxes(0, 1), tests.p, strict=True):
+        low, high = mean_intervals(difference, draws, rng, groups=weights.groups)
+        columns = {
+            **{place: heads[place] for place in ("direction", "layer", "head")},
+            "control": np.full(p.shape, name),
+            "sentences": (~np.isnan(difference)).sum(axis=0),
+            "value": mean_of_known(controls[name], axis=0) if name in controls else missing,
+            "difference": mean_of_known(difference, axis=0),
+            "difference_low": low,
+            "difference_high": high,
+            "p_value": p,
+        }
+        parts.append(_flat(columns))
+    return HEADS.select(_flat(heads)), CONTROLS_OF_HEADS.select(pd.concat(parts))
+
+
+def _heads(weights: Weights, p: Floats, family: Floats) -> dict[str, Any]:
+    """[direction, layer, head] every column of `HEADS` but those of the model.
+
+    Args:
+        weights: From `measure`.
+        p: [direction, layer, head] p-values of exceeding all controls.
+        family: The same, corrected over all of these.
+    """
     direction, layer, head = np.indices(p.shape)
     own = weights.linked.mean(axis=0)
-    values = {
+    return {
         "direction": np.array(DIRECTIONS)[direction],
         "layer": layer + 1,
         "head": head + 1,
         "weight": own,
         "sentences": np.full(p.shape, len(weights.linked)),
-        "elements": np.full(p.shape, len(np.unique(groups))),
+        "elements": np.full(p.shape, len(np.unique(weights.groups))),
         "above_percentile": np.stack([above_percentile(heads) for heads in own]),
         "control": weights.moved.mean(axis=0),
         "uniform": np.full(p.shape, weights.uniform.mean()),
-        "linked": mean_of_known(np.where(compared, weights.linked, np.nan), axis=0),
-        "unlinked": mean_of_known(weights.unlinked, axis=0),
-        "unlinked_sentences": compared.sum(axis=0),
-        "places": mean_of_known(weights.places, axis=0),
-        "places_sentences": (~np.isnan(weights.places)).sum(axis=0),
-        "excess_sentences": (~np.isnan(weights.excess)).sum(axis=0),
-        "excess_product_sentences": (~np.isnan(weights.excess_product)).sum(axis=0),
+        "p_value": p,
+        "q_value": benjamini_hochberg(p),
+        "p_family": family,
+        "exceeds_controls": family < LEVEL,
     }
-    for number, (name, gap) in enumerate(gaps.items()):
-        column = name if name.startswith("excess") else f"over_{name}"
-        values[column] = mean_of_known(gap, axis=0)
-        values[f"{column}_low"], values[f"{column}_high"] = mean_intervals(
-            gap, draws, rng, groups=groups
-        )
-        values[f"{column}_p"] = tests.p[number]
-    values |= {"p_value": p, "q_value": benjamini_hochberg(p), "p_family": family}
-    values["exceeds_controls"] = family < LEVEL
-    return HEADS.select(pd.DataFrame({name: each.ravel() for name, each in values.items()}))
+
+
+def _flat(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per direction and head."""
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})

@@ -17,7 +17,6 @@ SHOWN = (
             "predicate_to_element": "predicate to element",
         },
         test="p_family",
-        over="over_control",
         summaries=("framenet_links",),
         phrases=(Phrase("attends from {kind} of a frame beyond all controls", significant=True),),
     ),

@@ -11,6 +11,9 @@ ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
 )
 """What attends to what. The first is the direction of the published numbers, see the protocol."""
 
+DISTANCE, KEY, PLACE, SUM, PRODUCT = CONTROLS = ("distance", "key", "place", "sum", "product")
+"""What a head must exceed to attend along links, see `darksecrets.framenet.heads`."""
+
 _DIRECTION = text(
     "direction",
     f"what attends to what; `{ELEMENT_TO_PREDICATE}` is the published one",
@@ -43,23 +46,14 @@ def _weight(name: str, meaning: str, **more: object) -> Column:
     return share(name, meaning, "attention", **more)  # type: ignore[arg-type]
 
 
-def _over(name: str, meaning: str, *, optional: bool = True) -> tuple[Column, ...]:
-    """What exceeds a control: the mean difference over sentences, its interval and its test."""
-    column = number(name, meaning, "attention", low=-2, high=2, optional=optional)
-    ends = interval(name, name, unit="attention", optional=optional)
-    test = f"p-value of `{name}` > 0: random signs of the units' differences"
-    return column, *ends, like(P_VALUE, test, name=f"{name}_p")
-
-
 _MODEL = MAPS[1:]
 """All maps are of the same sentences, so there is no task."""
 
 HEADS = Table(
     "framenet_heads",
-    "Attention of every head along frame-semantic links, with its five controls (Figure 3): the "
-    "distance, the word attended to, the place, and both words' effects with the distance's, added "
-    "and multiplied. States are `pretrained` and, "
-    f"for comparison, `{RANDOM}`; each is tested on its own.",
+    "Attention of every head along frame-semantic links (Figure 3), and whether it exceeds the "
+    "five controls of `framenet_controls.csv`. States are `pretrained` and, for comparison, "
+    f"`{RANDOM}`; each is tested on its own.",
     (
         *_MODEL,
         _DIRECTION,
@@ -81,46 +75,13 @@ HEADS = Table(
         ),
         _weight(
             "control",
-            "the same for the links at all positions of their sentences, distances kept",
+            "the same for the links at all positions of their sentences, distances kept: `value` "
+            f"of the control `{DISTANCE}`",
             control_of="weight",
         ),
         _weight(
             "uniform", "the same under uniform attention: mean of 1 / length", control_of="weight"
         ),
-        *_over(
-            "over_control", "`weight` − `control`: more than at the same distance", optional=False
-        ),
-        _weight("linked", "`weight` over the sentences of `unlinked`", optional=True),
-        _weight(
-            "unlinked",
-            "the same to the same words from words of no link between the two; empty without such "
-            "sentences",
-            control_of="linked",
-            optional=True,
-        ),
-        integer("unlinked_sentences", "sentences with enough words of no link in between"),
-        *_over("over_unlinked", "`linked` − `unlinked`: more than from other words"),
-        _weight(
-            "places",
-            "the same at the places of the links of the other sentences with as many tokens; empty "
-            "without others",
-            control_of="weight",
-            optional=True,
-        ),
-        integer("places_sentences", "sentences with others of as many tokens"),
-        *_over("over_places", "more than there, over these sentences"),
-        *_over(
-            "excess",
-            "weight of the linked pairs minus the sum of the effects of the attending word, the "
-            "word attended to and the distance, fitted to the other pairs of the sentence",
-        ),
-        integer("excess_sentences", "sentences in which these effects are known"),
-        *_over(
-            "excess_product",
-            "the same for products of these effects: difference of geometric means of three "
-            "weights each, over the sets of six pairs of words in which all effects cancel",
-        ),
-        integer("excess_product_sentences", "sentences with such sets"),
         like(P_VALUE, "p-value of exceeding all five: the largest of the p-values"),
         like(Q_VALUE, "false discovery rate over all heads and both directions"),
         like(
@@ -134,4 +95,45 @@ HEADS = Table(
     every=("layer", "head"),
 )
 
-TABLES = (LINKS, HEADS)
+CONTROLS_OF_HEADS = Table(
+    "framenet_controls",
+    "How far the attention of every head along frame-semantic links exceeds each of five controls.",
+    (
+        *_MODEL,
+        _DIRECTION,
+        LAYER,
+        HEAD,
+        text(
+            "control",
+            f"`{DISTANCE}`: the links at all positions of their sentences, distances kept. "
+            f"`{KEY}`: the same words are attended to by words of no link between the two. "
+            f"`{PLACE}`: the places of the links of the other sentences with as many tokens. "
+            f"`{SUM}`: the effects of the attending word, the word attended to and the distance, "
+            "fitted to the other pairs of the sentence and added up. "
+            f"`{PRODUCT}`: products of these effects, which cancel in sets of six pairs of words",
+            values=CONTROLS,
+        ),
+        integer("sentences", "sentences that have such a control"),
+        _weight(
+            "value",
+            "greatest weight in the control, mean over these sentences; empty for "
+            f"`{SUM}` and `{PRODUCT}`, which are differences only, and without sentences",
+            optional=True,
+        ),
+        number(
+            "difference",
+            "weight along the links minus that of the control, mean over these sentences; of "
+            f"`{PRODUCT}`, the difference of geometric means of three weights each",
+            "attention",
+            low=-2,
+            high=2,
+            optional=True,
+        ),
+        *interval("difference", "difference", unit="attention", optional=True),
+        like(P_VALUE, "p-value of `difference` > 0: random signs of the units' differences"),
+    ),
+    key=(*names(*_MODEL), "direction", "layer", "head", "control"),
+    every=("layer", "head"),
+)
+
+TABLES = (LINKS, HEADS, CONTROLS_OF_HEADS)

@@ -10,8 +10,13 @@ import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
 from darksecrets.ablation.scores import require_usable
-from darksecrets.arrays import Floats, Integers, Values
-from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.arrays import Floats, Integers
+from darksecrets.data.metrics import (
+    METRICS,
+    PERCENT,
+    score_of_most_frequent,
+    score_resampled,
+)
 from darksecrets.data.tasks import Task
 from darksecrets.importance.orders import Plan
 from darksecrets.importance.tables import PRUNING_CURVES, RANDOM
@@ -19,7 +24,6 @@ from darksecrets.run.columns import MODEL
 from darksecrets.run.errors import InputError
 from darksecrets.stats.draws import reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
-from darksecrets.stats.weighted import resampled
 
 _SCORED = list(PRUNING_CURVES.names[len(MODEL) :])
 DECIMALS = 9  # of percent: differences that ought to be 0, or a tolerance, are so exactly
@@ -87,7 +91,8 @@ def score_orders(
     scored, sizes = [], []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        curves = _curves(_scores(result, metric, resamples, rng), result, plan, rng)
+        scores = score_resampled(metric, result.predictions, result.labels, resamples, rng)
+        curves = _curves(scores, result, plan, rng)
         chance = score_of_most_frequent(result.labels, metric, task)
         for name in plan.names:
             about = {"metric": metric, "order": name}
@@ -150,14 +155,6 @@ def _largest(deltas: Floats, counts: Sequence[int], tolerance: float) -> dict[st
     }
 
 
-def _scores(result: SweepResult, metric: str, resamples: int, rng: np.random.Generator) -> Floats:
-    """[1 + resamples, sets] scores on the examples as they are, then on resamples of them."""
-    score = METRICS[metric].weighted(result.predictions, result.labels)
-    examples = len(result.labels)
-    whole = score(np.ones((1, examples), dtype=np.int64))
-    return PERCENT * np.concatenate([whole, resampled(score, examples, resamples, rng)])
-
-
 def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Generator) -> _Curves:
     """The scores of every order, from those of all sets, [1 + resamples, sets]."""
     number = {name: row for row, name in enumerate(result.sets["name"])}
@@ -186,14 +183,6 @@ def weights_of_draws(draws: int, rows: int, rng: np.random.Generator) -> Floats:
         return np.ones((rows, 1))
     drawn = rng.multinomial(draws - 1, equal[0], size=rows - 1) / (draws - 1)
     return np.concatenate([equal, drawn])
-
-
-def score_of_most_frequent(labels: Values, metric: str, task: Task) -> float:
-    """Score × 100 of always predicting the most frequent label; 0 for a regression."""
-    if task.is_regression:
-        return 0.0
-    most_frequent = np.bincount(labels.astype(np.int64)).argmax()
-    return PERCENT * METRICS[metric].plain(np.full_like(labels, most_frequent), labels)
 
 
 def _require_planned(result: SweepResult, plan: Plan, task: Task) -> None:

@@ -20,9 +20,15 @@ import torch
 import transformers
 
 from darksecrets.arrays import Floats, Singles, Values
-from darksecrets.data.metrics import METRICS, PERCENT, predict
+from darksecrets.data.metrics import (
+    METRICS,
+    PERCENT,
+    predict,
+    score_of_most_frequent,
+    score_resampled,
+)
 from darksecrets.importance import tables as t
-from darksecrets.importance.curves import DECIMALS, score_of_most_frequent, weights_of_draws
+from darksecrets.importance.curves import DECIMALS, weights_of_draws
 from darksecrets.importance.gradients import logits_without
 from darksecrets.importance.learning import Start, Trained, open_probability, settled, train_on
 from darksecrets.importance.orders import Order
@@ -36,7 +42,6 @@ from darksecrets.run.files import fingerprint
 from darksecrets.run.resuming import resuming
 from darksecrets.stats.draws import rank_p_value, reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
-from darksecrets.stats.weighted import resampled
 
 if TYPE_CHECKING:
     from darksecrets.data.tasks import Task
@@ -220,9 +225,7 @@ def learned_gates(
     rows: list[dict[str, Any]] = []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        score = METRICS[metric].weighted(predictions, labels)
-        plain = score(np.ones((1, len(labels)), dtype=np.int64))
-        scores = PERCENT * np.concatenate([plain, resampled(score, len(labels), resamples, rng)])
+        scores = score_resampled(metric, predictions, labels, resamples, rng)
         chance = score_of_most_frequent(labels, metric, task)
         rows += [
             {**row, **about, "metric": metric, "chance": chance}

@@ -14,8 +14,8 @@ from darksecrets.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
 from darksecrets.run.tables import Table
 from darksecrets.stats.correlation import from_moments
 from darksecrets.stats.crossed import of_new_models
-from darksecrets.stats.paired import FEWEST, mean_of_known
-from darksecrets.stats.resampling import interval_of_known, resampled_means, widened
+from darksecrets.stats.paired import ends_of_means, mean_of_known, mean_over_heads
+from darksecrets.stats.resampling import resampled_means
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
@@ -58,7 +58,7 @@ class Means:
 
     def over_heads(self) -> Means:
         """The same, [..., kinds, layers + 1]: means over the heads of a layer, and of all."""
-        return Means(**{name: _over_heads(values) for name, values in vars(self).items()})
+        return Means(**{name: mean_over_heads(values) for name, values in vars(self).items()})
 
 
 _SHARES = ("uniform", "weight", "norm", "shuffled", "length", "summed")
@@ -160,13 +160,6 @@ def _effects(mean: Means, own: tuple[int, slice | int]) -> tuple[Floats, ...]:
     return over[own].ravel(), length[own].ravel(), kept, correlation[own].ravel()
 
 
-def _over_heads(values: Floats) -> Floats:
-    """[..., kinds, layers + 1] means over heads; last, over all layers and heads."""
-    flat = values.reshape(*values.shape[:-2], -1)  # [..., layers × heads]
-    layers, encoder = mean_of_known(values, axis=-1), mean_of_known(flat, axis=-1)
-    return np.concatenate([layers, encoder[..., None]], axis=-1)
-
-
 def _table(
     mean: Means,
     drawn: Means,
@@ -192,10 +185,9 @@ def _table(
     columns = {"uniform": mean.uniform, "shuffled": mean.shuffled, **random, "examples": examples}
     for name, bounds in _WITH_ENDS.items():
         columns[name] = getattr(mean, name)
-        ends = interval_of_known(getattr(drawn, name) + moved.get(name, 0))
-        ends = np.clip(widened(ends, columns[name], examples), *bounds)
-        for end, values in zip(("low", "high"), ends, strict=True):
-            columns[f"{name}_{end}"] = np.where(examples >= FEWEST, values, np.nan)
+        samples = getattr(drawn, name) + moved.get(name, 0)
+        ends = np.clip(ends_of_means(samples, columns[name], examples), *bounds)
+        columns[f"{name}_low"], columns[f"{name}_high"] = ends
     found = pd.DataFrame(
         {name: np.broadcast_to(values, shape).ravel() for name, values in columns.items()}
     )

@@ -12,7 +12,6 @@ from functools import cache
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILLION, PINK = "#E69F00", "#D55E00", "#CC79A7"
 INK, GREY, BAND = "#333333", "#6E6E6E", "#D9D9D9"
-WHITE = "#FFFFFF"
 UNKNOWN = BAND
 """Cells of heatmaps without a value."""
 FAINT = "#E6E6E6"

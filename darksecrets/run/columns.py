@@ -76,7 +76,12 @@ def names(*columns: Column) -> tuple[str, ...]:
 
 
 def per_head(
-    name: str, meaning: str, *values: Column, kind: Column | None = None, may_be_empty: bool = False
+    name: str,
+    meaning: str,
+    *values: Column,
+    kind: Column | None = None,
+    each: Column | None = None,
+    may_be_empty: bool = False,
 ) -> Table:
     """Declare the table of a measure of maps, with rows for every head of every model.
 
@@ -85,9 +90,10 @@ def per_head(
         meaning: What the measure is, in a line.
         *values: Columns of the measure: an estimate, its control, the number of examples.
         kind: If there are several rows per head, the column that distinguishes them.
+        each: If there are several rows per head and kind, the column that distinguishes these.
         may_be_empty: Whether a task may have no rows.
     """
-    key = (*MAPS, *([kind] if kind else []), LAYER, HEAD)
+    key = (*MAPS, *([kind] if kind else []), LAYER, HEAD, *([each] if each else []))
     every = names(LAYER, HEAD)
     return Table(name, meaning, (*key, *values), names(*key), every, may_be_empty=may_be_empty)
 

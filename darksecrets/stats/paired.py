@@ -19,6 +19,7 @@ from darksecrets.stats.resampling import (
     group_sums,
     interval_of_known,
     resampled_means,
+    widened,
 )
 
 _TIE = 1e-9  # relative to a statistic of order 1; sums of the same numbers in another order
@@ -145,6 +146,35 @@ def mean_intervals(
 
 FEWEST = 6
 """Units that a test needs: with fewer, no choice of signs is rarer than 5 % in two-sided tests."""
+
+
+def mean_over_heads(values: Floats) -> Floats:
+    """Means over the heads of every layer, and of the whole encoder.
+
+    Args:
+        values: [..., layers, heads]; NaN for heads without a value, which are left out.
+
+    Returns:
+        [..., layers + 1]; the last is of the encoder. NaN where no head has a value.
+    """
+    every = values.reshape(*values.shape[:-2], -1)
+    encoder = mean_of_known(every, axis=-1)[..., None]
+    return np.concatenate([mean_of_known(values, axis=-1), encoder], axis=-1)
+
+
+def ends_of_means(drawn: Floats, means: Floats, units: Integers) -> Floats:
+    """95% intervals of means over examples, from bootstrap samples.
+
+    Args:
+        drawn: [resamples, ...] means of the samples; NaN where a sample has no value.
+        means: [...] the means.
+        units: [...] numbers of examples.
+
+    Returns:
+        [2, ...] both ends, see `resampling.widened`; NaN with fewer than `FEWEST` examples.
+    """
+    ends = widened(interval_of_known(drawn), means, units)
+    return np.where(units >= FEWEST, ends, np.nan)
 
 
 @dataclass(frozen=True)

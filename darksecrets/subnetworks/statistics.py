@@ -14,14 +14,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.scores import plain, require_usable, weighted
+from darksecrets.ablation.scores import require_usable
 from darksecrets.arrays import Floats
-from darksecrets.data.metrics import METRICS, PERCENT
+from darksecrets.data.metrics import (
+    METRICS,
+    PERCENT,
+    score_of_most_frequent,
+    score_resampled,
+)
 from darksecrets.data.tasks import Task
-from darksecrets.importance.curves import score_of_most_frequent
 from darksecrets.stats.draws import rank_p_value, reach, reach_of_one_more
 from darksecrets.stats.resampling import feasible, interval
-from darksecrets.stats.weighted import resampled
 from darksecrets.subnetworks import tables as t
 from darksecrets.subnetworks.results import with_retrained
 
@@ -34,7 +37,7 @@ class _Scores:
         metric: The metric.
         names: [sets] their names; the first is the whole model.
         plain: [sets] on all examples.
-        drawn: [resamples, sets] on resamples of the examples.
+        drawn: [resamples, sets] on bootstrap samples of the examples.
         chance: Of always predicting the most frequent label.
     """
 
@@ -125,12 +128,13 @@ def subnetwork_scores(
 def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> list[_Scores]:
     """Scores for every metric of the task; all sets on the same resamples."""
     require_usable(result, task)
-    names, found = result.sets["name"].tolist(), []
-    for metric, values in plain(result, task).items():
+    names = result.sets["name"].tolist()
+    found = []
+    for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        drawn = resampled(weighted(result, metric), len(result.idx), resamples, rng)
+        plain, *drawn = score_resampled(metric, result.predictions, result.labels, resamples, rng)
         chance = score_of_most_frequent(result.labels, metric, task)
-        found.append(_Scores(metric, names, PERCENT * values, PERCENT * drawn, chance))
+        found.append(_Scores(metric, names, plain, np.array(drawn), chance))
     return found
 
 

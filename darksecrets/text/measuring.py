@@ -91,12 +91,12 @@ def left_out(examples: Sequence[Example], unparsed: str = "") -> dict[str, str]:
         examples: The examples.
         unparsed: Why their words are not annotated; empty if they are.
     """
-    found = {"framenet_heads": "the text has no annotation of frames"}
+    found = {"framenet_heads, framenet_controls": "the text has no annotation of frames"}
     if len(examples[0]) == 1:
         found["equal_words"] = "examples have one sentence, and two are compared"
     if unparsed:
         words = f"words have no tags and relations, because {unparsed}"
         found["stripes, cls_attention: all but special tokens"] = words
         found["head_statistics: punctuation"] = words
-        found["token_pairs"] = found["equal_words"] = words
+        found["token_pairs"] = found["equal_words"] = found["pair_controls"] = words
     return found

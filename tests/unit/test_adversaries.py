@@ -44,22 +44,10 @@ TESTS = re.compile(
 """Columns that say whether something is true."""
 
 ELSEWHERE = {
-    "framenet_heads": {
-        *("over_control_p", "over_unlinked_p", "over_places_p"),  # see p_value
-        *("excess_p", "excess_product_p"),
-        *(
-            "over_control",
-            "over_unlinked",
-            "over_places",
-            "excess",
-            "excess_product",
-            "q_value",
-            "p_family",
-        ),  # see exceeds_controls
-    },
+    "framenet_heads": {"q_value", "p_family"},  # see exceeds_controls
+    "framenet_controls": {"p_value", "difference"},
     "learned": {"p_value"},  # tests/unit/finetuning/test_comparison.py
-    "token_pairs": {"over_.*", "excess", "excess_product"},  # see p_value
-    "equal_words": {"over_.*", "excess", "excess_product"},
+    "pair_controls": {"p_value", "difference"},  # see token_pairs and equal_words
     "token_pair_correlations": {"weight", "weight_p", "weight_q", "over_control", "over_control_q"},
     "head_ablation": {"delta"},  # see p_value
     "layer_ablation": {"delta"},

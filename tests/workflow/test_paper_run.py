@@ -360,7 +360,7 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     names = ("statistics", "heads-1", "maps-1", "heads-2", "maps-2")
     assert drawn == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png")}
     record = json.loads((folder / "features" / "provenance.json").read_text())
-    assert record["left_out"]["framenet_heads"]
+    assert record["left_out"]["framenet_heads, framenet_controls"]
     assert json.loads((folder / "provenance.json").read_text())["params"]["text"] == text
 
 

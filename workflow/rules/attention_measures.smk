@@ -12,7 +12,7 @@ OTHER_MEASURES = [
     for name in columns.MEASURES
     if name in config["attention_measures"]["measures"] and not config["left_out"]["values"]
 ]
-MEASURED_AGAIN = [name for name in MEASURES if tasks_of(name)]
+MEASURED_AGAIN = [name for name in MEASURED_TABLES if tasks_of(name)]
 MODELS_COMPARED_AGAIN = [of_weights(table) for table in tables_of_alternatives.OF_MODELS]
 for each in ("measure_alternatives", "measure_linked_alternatives", "compare_alternatives"):
     CHECKS[each] = partial(of_norms.check_run, left_out=config["left_out"]["values"])
@@ -29,7 +29,7 @@ rule measure_alternatives:
         pretrained="<results>/models/pretrained",
         finetuned=finetuned_folders,
     output:
-        **{name: f"<results>/attention_measures/{{task}}/{name}.csv" for name in MEASURES},
+        **{name: f"<results>/attention_measures/{{task}}/{name}.csv" for name in MEASURED_TABLES},
         examples=directory("<results>/attention_measures/{task}/examples"),
         provenance="<results>/attention_measures/{task}/provenance.json",
     log:
@@ -60,9 +60,11 @@ rule measure_linked_alternatives:
     input:
         links="<results>/tables/framenet_links.csv",
         heads="<results>/tables/framenet_heads.csv",
+        controls="<results>/tables/framenet_controls.csv",
         model="<results>/models/pretrained",
     output:
         table="<results>/tables/framenet_heads_by_measure.csv",
+        controls="<results>/tables/framenet_controls_by_measure.csv",
         provenance="<results>/tables/framenet_heads_by_measure.provenance.json",
     log:
         "<logs>/measure_linked_alternatives.log",
@@ -101,7 +103,8 @@ TABLES_BY_MEASURE = [
     str(RESULTS / "tables" / contracts.TABLES[name].file)
     for name in (
         *filter(is_made, registry.tables(PAPERS_BY_MEASURE)),
-        *("framenet_heads_by_measure", "learned"),
+        *(table.name for table in tables_of_alternatives.LINKED),
+        "learned",
     )
 ]
 
@@ -162,7 +165,7 @@ figure(
 
 
 TABLES_OF_MEASURES = [
-    "framenet_heads_by_measure",
+    *(table.name for table in tables_of_alternatives.LINKED),
     *(f"{name}_by_measure" for name in MADE_BY_MEASURE),
 ]
 in_run(*TABLES_OF_MEASURES, "claims_by_measure", when=bool(OTHER_MEASURES))

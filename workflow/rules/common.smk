@@ -19,6 +19,7 @@ from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
 from darksecrets.features import annotation
 from darksecrets.features.measures import MEASURES
+from darksecrets.features.measures import TABLES as MEASURED_TABLES
 from darksecrets.finetuning import preflight as of_finetuning
 from darksecrets.framenet import folder as framenet_folder
 from darksecrets.framenet import sources as framenet
@@ -305,7 +306,8 @@ def parser_files(wildcards) -> list[str]:
 
 def tasks_of(table: str) -> list[str]:
     """Tasks of the run that have a measure; some measures need two sentences."""
-    return [task for task in config["tasks"] if TASKS[task].is_pair or not MEASURES[table].pairs]
+    needs_two = table in MEASURES and MEASURES[table].pairs
+    return [task for task in config["tasks"] if TASKS[task].is_pair or not needs_two]
 
 
 def classifier_folder(wildcards) -> str:

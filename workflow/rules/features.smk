@@ -51,7 +51,7 @@ rule measure_attention:
         model="<results>/models/pretrained",
         classifier=CLASSIFIER,
     output:
-        **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURES},
+        **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURED_TABLES},
         cosine="<results>/similarity/{task}/cosine.csv",
         layer_similarity="<results>/similarity/{task}/layer_similarity.csv",
         examples=directory("<results>/features/{task}/examples"),
@@ -85,14 +85,14 @@ rule compare_attention:
     input:
         **{
             name: expand(f"<results>/features/{{task}}/{name}.csv", task=tasks)
-            for name in MEASURES
+            for name in MEASURED_TABLES
             if (tasks := tasks_of(name))
         },
         cosine=per_task("<results>/similarity/{task}/cosine.csv"),
         layer_similarity=per_task("<results>/similarity/{task}/layer_similarity.csv"),
         examples=per_task("<results>/features/{task}/examples"),
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in MEASURES if tasks_of(name)},
+        **{name: f"<results>/tables/{name}.csv" for name in MEASURED_TABLES if tasks_of(name)},
         **{name: f"<results>/tables/{name}.csv" for name in OF_MODELS},
         provenance="<results>/tables/attention_levels.provenance.json",
     log:
@@ -116,8 +116,8 @@ rule compare_attention:
         "../../scripts/compare_attention.py"
 
 
-in_run(*(name for name in MEASURES if tasks_of(name)), *OF_MODELS)
-in_run(*(name for name in MEASURES if not tasks_of(name)), when=False)
+in_run(*(name for name in MEASURED_TABLES if tasks_of(name)), *OF_MODELS)
+in_run(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=False)
 
 
 figure(

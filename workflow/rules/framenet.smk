@@ -63,6 +63,7 @@ rule measure_framenet_heads:
         store=directory("<results>/attention/FrameNet/pretrained"),
         random=directory(f"<results>/attention/FrameNet/{RANDOM_MODEL}"),
         table="<results>/tables/framenet_heads.csv",
+        controls="<results>/tables/framenet_controls.csv",
         example="<results>/tables/framenet_example.npz",
         provenance="<results>/tables/framenet_heads.provenance.json",
     log:
@@ -97,6 +98,7 @@ figure(
     group="framenet",
     run_label=LINKS_LABEL,
     table="<results>/tables/framenet_heads.csv",
+    controls="<results>/tables/framenet_controls.csv",
     example="<results>/tables/framenet_example.npz",
 )
 

@@ -58,7 +58,7 @@ rule measure_text:
         store=f"{LOOK}/attention",
         pipeline=branch(config["inspect"]["parse"] != "off", then=parser_files, otherwise=[]),
     output:
-        **{name: f"{LOOK}/features/{name}.csv" for name in MEASURES},
+        **{name: f"{LOOK}/features/{name}.csv" for name in MEASURED_TABLES},
         provenance=f"{LOOK}/features/provenance.json",
     log:
         f"<logs>/measure_text/{LOOK_NAME}.log",

@@ -109,7 +109,7 @@ def pair_of_heads(task, seed):
 def words() -> pd.DataFrame:
     rows = [
         {"task": task, "state": "finetuned", "seed": seed, "layer": layer, "head": head}
-        | {"weight": 0.01 * layer * head + 0.001 * seed, "control": 0.01, "same_key": 0.02}
+        | {"weight": 0.01 * layer * head + 0.001 * seed, "control": 0.01}
         | {"q_value": 0.01 * seed}
         for task in ("STS-B", "RTE")
         for seed in (1, 2)

@@ -63,16 +63,17 @@ def test_worst_heads_are_scored_on_other_tasks(heads, survival):
 def test_equal_words_of_the_worst_heads_have_six_controls():
     key = {"task": ["RTE"] * 2, "state": "finetuned", "layer": [2, 4], "head": [3, 1]}
     worst = pd.DataFrame(key | {"rank": [1, 2]})
-    words = pd.DataFrame(key | {"seed": 1})
-    for number, name in enumerate(
-        ("over_control", "over_same_key", "over_place", "over_form", "excess", "excess_product")
-    ):
-        words[[name, f"{name}_low", f"{name}_high"]] = [number, number - 1, number + 1]
-    others = words.assign(layer=6)
-    found = equal_words_of_worst(worst, pd.concat([words, others]))
+    controls = []
+    for number, name in enumerate(("distance", "key", "place", "form", "sum", "product")):
+        fixed = {"seed": 1, "relation": "equal words", "control": name, "value": 0.5}
+        ends = {"difference": number, "difference_low": number - 1, "difference_high": number + 1}
+        controls.append(pd.DataFrame(key | fixed | ends))
+    own = pd.concat(controls)
+    others = own.assign(layer=6), own.assign(relation="pronoun to noun")
+    found = equal_words_of_worst(worst, pd.concat([own, *others]))
     assert len(found) == 2 * 6
-    excess = found[(found["control"] == "excess") & (found["rank"] == 2)]
-    assert excess[["value", "low", "high"]].to_numpy().tolist() == [[4, 3, 5]]
+    of_sum = found[(found["control"] == "sum") & (found["rank"] == 2)]
+    assert of_sum[["value", "low", "high"]].to_numpy().tolist() == [[4, 3, 5]]
 
 
 def test_differences_between_tasks_are_cochrans_q_of_each_head(heads):

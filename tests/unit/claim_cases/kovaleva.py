@@ -22,7 +22,8 @@ TUNED = {"state": "finetuned"}
 BEST = TUNED | {"kind": "head"}
 FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
 
-FRAMENET_CONTROLS = ("over_control", "over_unlinked", "over_places", "excess", "excess_product")
+FRAMENET_CONTROLS = ("distance", "key", "place", "sum", "product")
+PAIR_CONTROLS = ("distance", "key", "sum", "product", "place", "form")
 
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
@@ -53,15 +54,19 @@ def repeated(kappa: float, p_value: float) -> Frames:
 def framenet(out: int, refuted: int, heads: int = 6) -> Frames:
     """Some heads stand out, some are refuted, the rest is open."""
     places = [(1, 2), (7, 6), *((3, head) for head in range(1, heads - 1))]
+    fixed = {"state": "pretrained", "direction": "element_to_predicate"}
     parts = []
     for number, (layer, head) in enumerate(places[:heads]):
-        high = {f"{name}_high": 0.1 for name in FRAMENET_CONTROLS}
-        if number >= heads - refuted:
-            high["excess_high"] = -0.1
-        fixed = {"state": "pretrained", "direction": "element_to_predicate"} | high
         flag = {(layer, head): number < out}
         parts.append(
             made("framenet_heads", "exceeds_controls", flag, each=("layer", "head"), **fixed)
+        )
+        differences = {(layer, head, control): 0.05 for control in FRAMENET_CONTROLS}
+        if number >= heads - refuted:
+            differences[layer, head, "sum"] = -0.15
+        each = ("layer", "head", "control")
+        parts.append(
+            made("framenet_controls", "difference", differences, each=each, half=0.05, **fixed)
         )
     return together(*parts)
 
@@ -69,7 +74,8 @@ def framenet(out: int, refuted: int, heads: int = 6) -> Frames:
 def beside_random(out: int, random: int) -> Frames:
     """Of six heads each, how many stand out before fine-tuning, and with random weights."""
     frames = framenet(random, 0)
-    frames["framenet_heads"]["state"] = "random"
+    for frame in frames.values():
+        frame["state"] = "random"
     return together(framenet(out, 6 - out), frames)
 
 
@@ -144,28 +150,11 @@ def words(over: float, on_control: float) -> Frames:
         "worst_heads", "delta", heads, each=("task", "rank"), layer=1, metric="accuracy", **TUNED
     )
     places["worst_heads"]["head"] = places["worst_heads"]["rank"]
-    values = crossed(TASKS, [1], [1, 2], value=over)
-    one = {"each": ("task", "layer", "head"), "half": 0.05, "state": "finetuned"}
-    parts = [
-        made(
-            "equal_words",
-            name,
-            values if name != "excess" else dict.fromkeys(values, on_control),
-            **one,
-        )
-        for name in (
-            "over_control",
-            "over_same_key",
-            "over_place",
-            "over_form",
-            "excess",
-            "excess_product",
-        )
-    ]
-    joined = parts[0]["equal_words"]
-    for part in parts[1:]:
-        joined = joined.merge(part["equal_words"])
-    return places | {"equal_words": joined}
+    values = crossed(TASKS, [1], [1, 2], PAIR_CONTROLS, value=over)
+    values |= crossed(TASKS, [1], [1, 2], ["sum"], value=on_control)
+    each = ("task", "layer", "head", "control")
+    fixed = {"state": "finetuned", "relation": "equal words"}
+    return places | made("pair_controls", "difference", values, each=each, half=0.05, **fixed)
 
 
 def tolerated(share: float, on_rte: float) -> Frames:

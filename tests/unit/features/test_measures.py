@@ -16,7 +16,7 @@ from darksecrets.attention.store import AttentionStore
 from darksecrets.features import measures
 from darksecrets.features.labels import FEATURES, RELATIONS
 from darksecrets.features.measures import DRAWS, measure
-from darksecrets.features.tables import OVER_CONTROLS, SHARES, STATISTICS
+from darksecrets.features.tables import SHARES, STATISTICS
 from darksecrets.features.tokens import Tokens, describe
 from darksecrets.stats.controls import tokens_at_likely_places
 
@@ -376,11 +376,11 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path):
     assert set(found["stripes"]["feature"]) == {"noun", "[CLS]", "[SEP]"}
     assert found["token_pairs"].empty
     assert found["equal_words"].empty
+    assert found["pair_controls"].empty
     assert not found["stripes"].isna().to_numpy().any()
     assert list(found["token_pairs"].columns) == [
         *("relation", "layer", "head", "weight", "control", "uniform"),
-        *(column.name for column in OVER_CONTROLS),
-        *("diagonal", "examples"),
+        *("p_value", "q_value", "diagonal", "examples"),
     ]
 
 

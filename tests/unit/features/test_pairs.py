@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from adversarial.pairs import NONE, save, sentence
 from scipy import stats
@@ -21,6 +22,7 @@ from darksecrets.features.pairs import (
     other_keys,
     other_queries,
 )
+from darksecrets.features.tables import CONTROLS
 from darksecrets.features.tokens import Tokens
 from darksecrets.stats.contrasts import SIGNS
 from darksecrets.stats.paired import FEWEST
@@ -136,29 +138,27 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
     drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 11).compared
     assert drawn["pairs"]
     assert drawn["equal"]
+    rows = by_control(tables["pair_controls"])
     tested = 0
     for name, table, reduce in (
         ("pairs", tables["token_pairs"], max),
         ("equal", tables["equal_words"], np.mean),
     ):
         for row in table.itertuples():
-            over = ("over_control", "over_same_key", "over_place", "over_form")
-            names = (*over, "excess", "excess_product")
-            gaps: dict[str, list[float]] = {name: [] for name in names}
-            same_key = []
+            gaps: dict[str, list[float]] = {control: [] for control in CONTROLS}
+            levels: dict[str, list[float]] = {control: [] for control in CONTROLS}
             for cells in drawn[name]:
                 if name == "pairs" and RELATIONS[cells.kind] != row.relation:
                     continue
                 a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
-                for key in over:
-                    drawn_pairs = cells.drawn[key.removeprefix("over_")]
+                for key, drawn_pairs in cells.drawn.items():
                     if len(drawn_pairs.pairs):
                         own = reduce([a[i, j] for i, j in drawn_pairs.pairs])
                         sets = drawn_pairs.others
                         other = np.mean([reduce([a[i, j] for i, j in s]) for s in sets])
                         close = abs(own - other) <= ROUNDING * max(own, other)
                         gaps[key].append(0 if close else own - other)
-                        same_key += [other] * (key == "over_same_key")
+                        levels[key].append(float(other))
                 if len(cells.six):
                     six = [
                         sum(s * a[i, j] for s, (i, j) in zip(SIGNS, c, strict=True))
@@ -166,27 +166,31 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
                     ]
                     largest = max(a[i, j] for c in cells.six for i, j in c)
                     close = abs(np.mean(six)) <= ROUNDING * largest
-                    gaps["excess"].append(0 if close else np.mean(six))
+                    gaps["sum"].append(0 if close else np.mean(six))
                     three = [[a[i, j] for i, j in c] for c in cells.six]
                     means = [np.prod([w[s::2] for w in three], axis=1) ** (1 / 3) for s in (0, 1)]
                     product = np.mean(means[0] - means[1])
                     close = abs(product) <= ROUNDING * largest
-                    gaps["excess_product"].append(0 if close else product)
+                    gaps["product"].append(0 if close else product)
             p = []
             for key, values in gaps.items():
+                found = rows[relation_of(row), row.layer, row.head, key]
+                assert found["examples"] == len(values)
+                expected = np.mean(levels[key]) if levels[key] else np.nan
+                assert found["value"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
                 tested += len(values) >= FEWEST
                 if len(values) < FEWEST:
-                    assert np.isnan([getattr(row, f"{key}_{end}") for end in ("low", "high")]).all()
+                    assert np.isnan([found[f"difference_{end}"] for end in ("low", "high")]).all()
                     p.append(1.0)
                     continue
                 test = stats.ttest_1samp(values, 0, alternative="two-sided")
                 low, high = test.confidence_interval(0.95)
-                assert getattr(row, key) == pytest.approx(np.mean(values), abs=1e-9)
-                assert getattr(row, f"{key}_low") == pytest.approx(low, abs=1e-9)
-                assert getattr(row, f"{key}_high") == pytest.approx(high, abs=1e-9)
+                assert found["difference"] == pytest.approx(np.mean(values), abs=1e-9)
+                assert found["difference_low"] == pytest.approx(low, abs=1e-9)
+                assert found["difference_high"] == pytest.approx(high, abs=1e-9)
                 p.append(stats.ttest_1samp(values, 0, alternative="greater").pvalue)
+                assert found["p_value"] == pytest.approx(p[-1], rel=1e-6)
             assert row.p_value == pytest.approx(max(p), rel=1e-6)
-            assert row.same_key == pytest.approx(np.mean(same_key), abs=1e-9)
     assert tested > 12, "most have enough examples"
 
 
@@ -201,14 +205,25 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     hexagon = np.array([[[1, 3], [1, 2], [2, 2], [2, 1], [0, 1], [0, 3]]])
     found = Differences(2, 2, 1)
     for kind, (own, six) in enumerate(((pairs, hexagon), (far, hexagon[:0]))):
-        controls = {"same_key": Drawn(own, same_key), "place": Drawn(own, own[None])}
+        controls = {"key": Drawn(own, same_key), "place": Drawn(own, own[None])}
         found.add(maps, PairCells(0, kind, six, controls), np.fmax)
     assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0], [1, 1], [0, 0]]
     assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0], [1, 0], [0, 0]]
     both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
-    assert found.same_key[0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
+    assert found.controls[1, 0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
     expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]
     assert found.sums[1, 0, :, 0] == pytest.approx(expected)
+
+
+def by_control(controls: pd.DataFrame) -> dict[tuple, dict]:
+    """Rows of the controls of pairs, by relation, layer, head and control."""
+    key = ["relation", "layer", "head", "control"]
+    return {tuple(row[name] for name in key): row for row in controls.to_dict("records")}
+
+
+def relation_of(row) -> str:
+    """The relation of a row of related pairs, or of equal words."""
+    return getattr(row, "relation", "equal words")
 
 
 @pytest.mark.parametrize("table", ["token_pairs", "equal_words"])
@@ -235,18 +250,15 @@ def test_only_pairs_in_reach_are_compared(tmp_path, table):
     cells_of = drawn["pairs" if table == "token_pairs" else "equal"]
     reduce = max if table == "token_pairs" else np.mean
     fewer = 0
-    for row in measure(store, tokens, 5)[table].itertuples():
+    tables = measure(store, tokens, 5)
+    rows = by_control(tables["pair_controls"])
+    for row in tables[table].itertuples():
         reach = near if row.layer == 2 else np.ones_like(near)
-        gaps = {
-            "over_control": list[float](),
-            "over_same_key": [],
-            "over_place": [],
-            "over_form": [],
-        }
+        gaps = {control: list[float]() for control in ("distance", "key", "place", "form")}
         for cells in cells_of:
             a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
             for name, of_pairs in gaps.items():
-                drawn_pairs, left = cells.drawn[name.removeprefix("over_")], {}
+                drawn_pairs, left = cells.drawn[name], {}
                 sets = drawn_pairs.others
                 for number, (i, j) in enumerate(drawn_pairs.pairs):
                     others = [a[q, k] for q, k in sets[:, number] if reach[q, k]]
@@ -261,7 +273,9 @@ def test_only_pairs_in_reach_are_compared(tmp_path, table):
                 gap = own - np.mean(other)
                 of_pairs.append(0 if abs(gap) <= ROUNDING * max(own, np.mean(other)) else gap)
         assert row.examples == len(tokens)
-        assert row.over_control == pytest.approx(row.weight - row.control, abs=ROUNDING)
+        found = {name: rows[relation_of(row), row.layer, row.head, name] for name in gaps}
+        distance = found["distance"]["difference"]
+        assert distance == pytest.approx(row.weight - row.control, abs=ROUNDING)
         for name, of_pairs in gaps.items():
-            assert getattr(row, name) == pytest.approx(np.mean(of_pairs), abs=1e-9)
+            assert found[name]["difference"] == pytest.approx(np.mean(of_pairs), abs=1e-9)
     assert fewer, "the test sees draws out of reach"

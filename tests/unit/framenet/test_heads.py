@@ -14,6 +14,7 @@ from darksecrets.framenet import heads
 from darksecrets.framenet.example import Example, choose, shown_heads
 from darksecrets.framenet.heads import Linked
 from darksecrets.framenet.links import Annotation, Element
+from darksecrets.framenet.tables import CONTROLS_OF_HEADS
 from darksecrets.framenet.tables import HEADS as HEADS_TABLE
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
@@ -124,7 +125,19 @@ def test_a_link_that_was_cut_off_is_an_error(store):
 
 
 def table_of(store, links=LINKS, draws=99, seed=3) -> pd.DataFrame:
-    return heads.table(heads.measure(Linked(store, links)), draws, seed)
+    return tables_of(store, links, draws, seed)[0]
+
+
+def tables_of(store, links=LINKS, draws=99, seed=3) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return heads.tables(heads.measure(Linked(store, links)), draws, seed)
+
+
+def by_control(controls: pd.DataFrame) -> dict[tuple, dict]:
+    """Rows by direction, layer, head and control."""
+    return {
+        (row["direction"], row["layer"], row["head"], row["control"]): row
+        for row in controls.to_dict("records")
+    }
 
 
 def test_weights_agree_with_a_loop_over_the_definition(store):
@@ -138,14 +151,18 @@ def test_weights_agree_with_a_loop_over_the_definition(store):
 
 
 def test_control_is_the_mean_over_all_places_of_the_links(store):
-    for row in table_of(store).itertuples():
+    table, controls = tables_of(store)
+    differences = by_control(controls)
+    for row in table.itertuples():
         args = (row.direction, row.layer - 1, row.head - 1)
         values = [
             np.mean([loop(store, idx, *args, shifts) for shifts in places(idx)])
             for idx in range(len(LINKS))
         ]
         assert row.control == pytest.approx(np.mean(values), abs=1e-12)
-        assert row.over_control == pytest.approx(row.weight - row.control, abs=1e-12)
+        distance = differences[row.direction, row.layer, row.head, "distance"]
+        assert distance["value"] == row.control
+        assert distance["difference"] == pytest.approx(row.weight - row.control, abs=1e-12)
 
 
 @pytest.mark.parametrize("direction", [0, 1])
@@ -250,37 +267,39 @@ def test_excess_over_the_product_is_that_of_all_sets_of_six_cells(store, directi
     assert compared
 
 
-def test_linked_and_unlinked_are_means_over_the_same_sentences(tmp_path):
+def test_a_control_is_compared_over_the_sentences_that_have_it(tmp_path):
     sentences = [*SENTENCES, ["kim", "is", "dim", "##mer"]]  # where no element of two words fits
     links = [*LINKS, annotate(sentences[4], "dimmer", "kim is")]
     store = make_store(tmp_path / "store", sentences)
     weights = heads.measure(Linked(store, links))
-    table = heads.table(weights, 99, 4)
+    table, controls = heads.tables(weights, 99, 4)
     assert np.isnan(weights.unlinked[4]).all()
     assert (table["sentences"] == 5).all()
-    for row in table.itertuples():
+    values = {"distance": weights.moved, "key": weights.unlinked, "place": weights.places}
+    contrasts = {"sum": weights.excess, "product": weights.excess_product}
+    assert len(controls) == 5 * len(table)
+    for row in controls.itertuples():
         place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
-        for name, others, count in (
-            ("unlinked", weights.unlinked, row.unlinked_sentences),
-            ("places", weights.places, row.places_sentences),
-            ("excess", weights.excess, row.excess_sentences),
-            ("excess_product", weights.excess_product, row.excess_product_sentences),
-        ):
-            known = [i for i in range(5) if not np.isnan(others[i][place])]
-            assert count == len(known) > 0
-            assert getattr(row, name) == pytest.approx(np.mean([others[i][place] for i in known]))
-            if name == "unlinked":
-                linked = [weights.linked[i][place] for i in known]
-                assert row.linked == pytest.approx(np.mean(linked))
-                assert row.over_unlinked == pytest.approx(row.linked - row.unlinked)
-    none = heads.table(
-        heads.measure(Linked(make_store(tmp_path / "1", sentences[4:]), links[4:])), 99, 4
-    )
-    assert none[["linked", "unlinked", "over_unlinked", "over_unlinked_low"]].isna().all(axis=None)
-    assert (none["unlinked_sentences"] == 0).all()
+        others = (values | contrasts)[row.control]
+        known = [i for i in range(5) if not np.isnan(others[i][place])]
+        assert row.sentences == len(known) > 0
+        mean = np.mean([others[i][place] for i in known])
+        if row.control in contrasts:
+            assert np.isnan(row.value)
+            assert row.difference == pytest.approx(mean)
+        else:
+            linked = [weights.linked[i][place] for i in known]
+            assert row.value == pytest.approx(mean)
+            assert row.difference == pytest.approx(np.mean(linked) - mean)
+    alone = Linked(make_store(tmp_path / "1", sentences[4:]), links[4:])
+    none, controls = heads.tables(heads.measure(alone), 99, 4)
+    of_key = controls[controls["control"] == "key"]
+    assert of_key[["value", "difference", "difference_low"]].isna().all(axis=None)
+    assert (of_key["sentences"] == 0).all()
     assert (none["p_value"] == 1).all(), "nothing was compared"
     assert not none["exceeds_controls"].any()
     HEADS_TABLE.write(identify(none, None, "pretrained"), tmp_path / "heads.csv")
+    CONTROLS_OF_HEADS.write(identify(controls, None, "pretrained"), tmp_path / "controls.csv")
 
 
 @pytest.mark.parametrize("direction", [0, 1])
@@ -328,13 +347,15 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store):
     weights = heads.measure(Linked(store, LINKS))
     weights = replace(weights, places=weights.moved)  # no two of these are of the same length
     gaps = {
-        "over_control_p": weights.linked - weights.moved,
-        "over_unlinked_p": weights.linked - weights.unlinked,
-        "over_places_p": weights.linked - weights.places,
-        "excess_p": weights.excess,
-        "excess_product_p": weights.excess_product,
+        "distance": weights.linked - weights.moved,
+        "key": weights.linked - weights.unlinked,
+        "place": weights.linked - weights.places,
+        "sum": weights.excess,
+        "product": weights.excess_product,
     }
-    for row in heads.table(weights, draws, 5).itertuples():
+    table, controls = heads.tables(weights, draws, 5)
+    rows = by_control(controls)
+    for row in table.itertuples():
         place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
         found = []
         for name, gap in gaps.items():
@@ -343,8 +364,9 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store):
             totals = np.array([np.dot(one, values) for one in signs])
             exact = np.mean(totals >= sum(values) - 1e-12)
             tolerance = 5 * np.sqrt(exact * (1 - exact) / draws) + 1 / draws
-            assert getattr(row, name) == pytest.approx(exact, abs=tolerance)
-            found.append(getattr(row, name))
+            p = rows[row.direction, row.layer, row.head, name]["p_value"]
+            assert p == pytest.approx(exact, abs=tolerance)
+            found.append(p)
         assert row.p_value == max(found)
         assert row.p_family >= row.p_value
         assert row.exceeds_controls == (row.p_family < 0.05)
@@ -357,17 +379,17 @@ def test_sentences_with_the_same_elements_are_one_unit(tmp_path):
     store = make_store(tmp_path / "store", sentences)
     weights = heads.measure(Linked(store, links))
     assert weights.groups.tolist() == [0] * 5
-    found = heads.table(weights, 999, 0)
+    found, controls = heads.tables(weights, 999, 0)
     assert (found["elements"] == 1).all()
-    for name in ("over_control_p", "excess_p"):
-        assert (found[name] > 0.45).all()  # one unit has two signs
+    compared = controls[controls["control"].isin(["distance", "sum"])]
+    assert (compared["p_value"] > 0.45).all()  # one unit has two signs
     own = heads.measure(Linked(store, LINKS[3:] + links[1:]))  # "he" is the element of the first
     assert own.groups.tolist() == [0, 1, 1, 1, 1]
 
 
 def chosen(store, links) -> tuple[Example, pd.DataFrame]:
     weights = heads.measure(Linked(store, links))
-    table = heads.table(weights, 99, 1)
+    table, _ = heads.tables(weights, 99, 1)
     return choose(store, links, weights.linked, table), table
 
 
@@ -474,7 +496,7 @@ def test_sentences_that_local_attention_does_not_reach_are_left_out(tmp_path, st
     weights, whole = (heads.measure(Linked(maps, LINKS)) for maps in (local, store))
     assert np.array_equal(weights.linked, whole.linked[[0, 2, 3]])
     assert np.allclose(weights.uniform, [1 / (len(sentence) + 2) for sentence in left])
-    table = heads.table(weights, draws=20, seed=1)
+    table, _ = heads.tables(weights, draws=20, seed=1)
     assert set(table["sentences"]) == {3}
     example = choose(local, LINKS, weights.linked, table)
     assert "".join(example.tokens[1:-1]) in map("".join, left)

@@ -93,6 +93,7 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
         "input": SimpleNamespace(
             table="tables/t.csv",
             scores="tables/table1.csv",
+            controls="tables/framenet_controls.csv",
             correlations="tables/c.csv",
             changes="tables/g.csv",
             erasure="tables/e.csv",

@@ -126,7 +126,10 @@ def test_a_mean_is_the_tables_or_else_that_of_the_seeds(made):
     assert np.allclose(mean["weight"], (both[0] + both[1]) / 2)
     tests = [pair.of("one", Model("finetuned", seed), "q_value") for seed in (1, 2)]
     assert (mean["q_value"] == np.maximum(*tests)).all()
-    assert "over_control_low" not in mean, "the mean of intervals is none"
+    norm, *_ = series_of(made, "norm_statistics", "norm")
+    of_norm = average(norm, "one", "finetuned")
+    assert "over_control" in of_norm
+    assert "over_control_low" not in of_norm, "the mean of intervals is none"
 
 
 def test_one_seed_has_an_empty_table_of_means():

@@ -13,7 +13,7 @@ from tiny_models import save_classifier
 from transformers import AutoModel, AutoTokenizer
 
 import darksecrets
-from darksecrets.features.measures import MEASURES
+from darksecrets.features.measures import TABLES
 from darksecrets.models.selectors import Shape
 from darksecrets.patterns.classifier import save, untrained
 from darksecrets.patterns.tables import PATTERN_MAPS
@@ -103,12 +103,12 @@ def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_p
     PATTERN_MAPS.write(seen.patterns, tmp_path / "patterns.parquet")
     assert seen.patterns["idx"].tolist() == [0] * 8 + [1] * 8 + [2] * 8
     for name, table in seen.measures.items():
-        MEASURES[name].table.write(table, tmp_path / f"{name}.csv")
+        TABLES[name].write(table, tmp_path / f"{name}.csv")
     assert set(seen.measures["stripes"]["feature"]) == {"[CLS]", "[SEP]"}
     assert "punctuation" not in set(seen.measures["head_statistics"]["statistic"])
     assert seen.measures["token_pairs"].empty
     assert seen.measures["equal_words"].empty
-    assert {"token_pairs", "equal_words", "framenet_heads"} <= set(seen.left_out)
+    assert {"token_pairs", "equal_words", "pair_controls"} <= set(seen.left_out)
     assert "no pipeline" in seen.left_out["token_pairs"]
     assert darksecrets.look(TEXT, model, max_length=64).patterns is None
 
@@ -118,7 +118,7 @@ def test_a_parser_tells_words(model, test_data):
     assert {"noun", "punctuation"} <= set(seen.measures["stripes"]["feature"])
     assert "punctuation" in set(seen.measures["head_statistics"]["statistic"])
     assert seen.measures["equal_words"]["examples"].eq(1).all()  # the dog, the dogs
-    assert set(seen.left_out) == {"framenet_heads"}
+    assert set(seen.left_out) == {"framenet_heads, framenet_controls"}
     assert "equal_words" in measuring.left_out([("one sentence",)])
 
 
