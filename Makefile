@@ -15,6 +15,9 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/requirements.lock
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
+# Bars on a terminal; elsewhere Snakemake's own lines, which say what every job does.
+SNAKEMAKE := snakemake --cores $(CORES) $(shell [ -t 1 ] && echo --logger rich)
+
 # Torch comes last: its build depends on the machine, so it has no hash, and what it shares with the lock is there already.
 $(INSTALLED): requirements.lock requirements-torch.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
@@ -32,9 +35,9 @@ setup: $(INSTALLED) ## install the pinned dependencies into .venv
 
 .PHONY: demo
 demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2 ANALYSES=all)
-	snakemake --cores $(CORES) all report $(SELECTED)
+	$(SNAKEMAKE) all report $(SELECTED)
 
-# What a run makes beyond the paper, by name or `all`: make demo ANALYSES=all, make plan ANALYSES=paper,syntax
+# What a run makes beyond the paper, by name or `all`: make demo ANALYSES=all
 ANALYSES ?=
 SELECTED = $(if $(ANALYSES),--config 'analyses=[$(ANALYSES)]')
 
@@ -51,11 +54,7 @@ CHECK := @python -m workflow.lib.configuration
 .PHONY: run
 run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yaml CORES=8)
 	$(CHECK) $(CONFIG)
-	snakemake --cores $(CORES) all report --configfile $(CONFIG) $(SELECTED)
-
-.PHONY: plan
-plan: $(INSTALLED) ## estimate the cost of a run (CONFIG=config/paper.yaml)
-	@python -m workflow.lib.plan $(CONFIG) $(SELECTED)
+	$(SNAKEMAKE) all report --configfile $(CONFIG) $(SELECTED)
 
 .PHONY: verify
 verify: $(INSTALLED) ## check every result of a run, and list those to make again (RUN=demo)
@@ -77,7 +76,7 @@ SMALL_DATA ?= results/small-data
 
 .PHONY: pictures
 pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= ONE_SEED= FIVE_SEEDS= SMALL_DATA=folder)
-	python -m workflow.lib.pictures --demo $(DEMO) --real $(REAL) --one-seed $(ONE_SEED) \
+	python -m tools.pictures --demo $(DEMO) --real $(REAL) --one-seed $(ONE_SEED) \
 	  --five-seeds $(FIVE_SEEDS) --small-data $(SMALL_DATA)
 
 # Tests of a file share what it made, so a file stays with one worker.
@@ -100,7 +99,7 @@ test-analyses: $(INSTALLED) ## run every analysis on little data, and check its 
 
 .PHONY: test-all
 test-all: $(INSTALLED) ## add the tests that take long, before a release or a change of an inference (WORKERS=2)
-	$(PYTEST_IN_PARALLEL) -m 'not cluster and not failures and not gpu'
+	$(PYTEST_IN_PARALLEL) -m 'not cluster and not gpu'
 
 .PHONY: test-oldest
 test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest version that is allowed
@@ -109,15 +108,11 @@ test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest vers
 	  "snakemake[reports]==$$(sed -nE 's/^min_version\("(.*)"\)/\1/p' Snakefile).*"
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  >$$($(VENV)-oldest/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/others.pth
-	$(VENV)-oldest/bin/python -m pytest $(addprefix tests/workflow/,lib test_terminal.py test_paper_run.py)
+	$(VENV)-oldest/bin/python -m pytest $(addprefix tests/workflow/,lib test_paper_run.py)
 
 .PHONY: test-cluster
 test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
 	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
-
-.PHONY: test-failures
-test-failures: $(INSTALLED) ## kill, damage and starve small runs, then compare their tables (root for small disks)
-	python -m tests.failures.programme
 
 .PHONY: test-gpu
 test-gpu: $(INSTALLED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md

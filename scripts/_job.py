@@ -14,17 +14,15 @@ import logging
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.run import gpus, integrity, parent, provenance
+from darksecrets.run import gpus, integrity, provenance
 from darksecrets.run.errors import STOPPED, InputError
 from darksecrets.run.files import PROVENANCE, write_json
-from darksecrets.run.shortage import shortage
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -81,8 +79,8 @@ def script(main: Main) -> Main:
 
     Before, the inputs are checked against the fingerprints that the jobs recorded which made them.
     What `main` returns (a resolved revision, the precision in use) becomes part of the provenance.
-    An `InputError` ends the job with its message in the rule's log, and so does a lack of disk or
-    memory; any other error ends it with its traceback.
+    An `InputError` ends the job with its message in the rule's log, any other error with its
+    traceback.
     """
     if main.__module__ == "__main__":
         _run(main, main.__globals__["snakemake"])
@@ -90,12 +88,6 @@ def script(main: Main) -> Main:
 
 
 def _run(main: Main, snakemake: Snakemake) -> None:
-    parent.end_with_parent()
-    with parent.run_of():
-        _run_to_its_end(main, snakemake)
-
-
-def _run_to_its_end(main: Main, snakemake: Snakemake) -> None:
     _redirect(Path(snakemake.log[0]))
     start = time.perf_counter()
     try:
@@ -109,12 +101,8 @@ def _run_to_its_end(main: Main, snakemake: Snakemake) -> None:
     except InputError as error:
         _log.error("%s%s", STOPPED, error)
         sys.exit(1)
-    except Exception as error:
-        described = traceback.format_exc()
-        lacking = shortage(error, described, Path(snakemake.output[0]).parent)
-        _log.error("%s", described if lacking is None else STOPPED + lacking)
-        if lacking is not None:  # what libraries do at the end of a process may fail for it, too
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    except Exception:
+        _log.exception("The job failed")
         sys.exit(1)
 
 

@@ -369,7 +369,11 @@ def test_a_package_without_a_place_is_named(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["import snakemake", "from workflow.lib import plan", "def f():\n    from snakemake import io"],
+    [
+        "import snakemake",
+        "from workflow.lib import tasks",
+        "def f():\n    from snakemake import io",
+    ],
 )
 def test_knowledge_of_the_workflow_is_found(text, tmp_path) -> None:
     assert outside(made(tmp_path, {"run/files.py": text}))

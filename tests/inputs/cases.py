@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.run.errors import InputError
-from workflow.lib import configuration, places, preflight
+from workflow.lib import configuration, preflight
 
 BUILTIN = {"source": "builtin"}
 Config = dict[str, Any]
@@ -59,8 +59,6 @@ def key(path: str, value: object, *words: str) -> Case:
 
 def message_of(config: Mapping[str, Any] | Path, *, looking: bool = False) -> str:
     """The message that refuses a configuration, or a file of one; empty if it is right."""
-    files = [config] if isinstance(config, Path) else []
-    given: Mapping[str, Any] = {}
     try:
         given = configuration.read(config) if isinstance(config, Path) else config
         resolved = configuration.resolve(given, needs_data=not looking)
@@ -70,7 +68,7 @@ def message_of(config: Mapping[str, Any] | Path, *, looking: bool = False) -> st
         preflight.left_out(resolved)
         preflight.check_surroundings(resolved, looking=looking)
     except InputError as error:
-        return places.name_lines(str(error), given, files)
+        return str(error)
     return ""
 
 

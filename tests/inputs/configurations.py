@@ -266,6 +266,15 @@ def _yaml(name: str, content: str | bytes, *words: str) -> Case:
     )
 
 
+def _setting(name: str, content: str, *words: str) -> Case:
+    """A file that can be read, with a value that is wrong."""
+    top = "data: {source: builtin}\nmodel: {source: builtin}\n"
+    named = "" if content.startswith("run:") else "run: a\n"
+    return Case(
+        f"YAML: {name}", lambda folder: write(folder, "config.yaml", top + named + content), words
+    )
+
+
 _TOP = "run: a\ndata: {source: builtin}\nmodel: {source: builtin}\n"
 FILES = [
     _yaml("a key twice", _TOP + "run: b\n", "line 4", "already in line 1"),
@@ -295,33 +304,13 @@ FILES = [
     _yaml("deep", "run: " + "[" * 60 + "]" * 60 + "\n", "without end"),
     _yaml("a list as key", "? [a]\n: 1\n", "no valid YAML"),
     _yaml("NUL", "run: a\0b\n", "no valid YAML"),
-    _yaml(
-        "a wrong value",
-        _TOP + "fine_tuning:\n  epochs: 0\n",
-        "config.yaml, line 5: fine_tuning.epochs",
-        "at least 1",
-    ),
-    _yaml(
-        "an unknown key",
-        _TOP + "samples: {}\nepochs: 3\n",
-        "config.yaml, line 5:",
-        "unknown key 'epochs'",
-    ),
-    _yaml("a wrong entry of a list", _TOP + "seeds:\n- 1\n- 1.0\n", "config.yaml, line 6: seeds.1"),
-    _yaml(
-        "a date",
-        "run: 2020-01-01\ndata: {source: builtin}\nmodel: {source: builtin}\n",
-        "line 1: run",
-        "date",
-    ),
-    _yaml(
-        "a wrong set of heads",
-        _TOP + "ablation:\n  sets: [9]\n",
-        "config.yaml, line 5: ablation.sets",
-        "head 9",
-    ),
-    _yaml("a task without an entry", _TOP + "tasks: [WNLI]\n", "config.yaml, line 4: tasks"),
-    _yaml("a time", "run: 12:30\n", "line 1: run", "int"),
+    _setting("a wrong value", "fine_tuning:\n  epochs: 0\n", "fine_tuning.epochs", "at least 1"),
+    _setting("an unknown key", "samples: {}\nepochs: 3\n", "unknown key 'epochs'"),
+    _setting("a wrong entry of a list", "seeds:\n- 1\n- 1.0\n", "seeds.1"),
+    _setting("a date", "run: 2020-01-01\n", "run", "date"),
+    _setting("a wrong set of heads", "ablation:\n  sets: [9]\n", "ablation.sets", "head 9"),
+    _setting("a task without an entry", "tasks: [WNLI]\n", "tasks", "WNLI"),
+    _setting("a time", "run: 12:30\n", "run", "int"),
 ]
 
 CASES = [*NUMBERS, *KEYS, *SELECTORS, *TASKS, *FILES]

@@ -10,7 +10,7 @@ import yaml
 
 from darksecrets.attention.store import AttentionStore
 from darksecrets.run import analyses
-from workflow.lib import plan
+from tools.planning import dry_run
 
 NEW = Path(__file__).with_name("new_analysis")
 BUDGETS = {"paper": 90, "all": 200}
@@ -32,12 +32,12 @@ def rules_by_analysis(planned) -> dict[str, set[str]]:
 
 @pytest.fixture(scope="module")
 def whole():
-    return plan.dry_run(DEMONSTRATION, ["all"], analyses=["all"])
+    return dry_run(DEMONSTRATION, ["all"], analyses=["all"])
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return plan.dry_run(DEMONSTRATION, ["all"])
+    return dry_run(DEMONSTRATION, ["all"])
 
 
 def test_the_demonstration_keeps_its_budget_of_jobs(whole, paper):
@@ -58,18 +58,9 @@ def test_an_analysis_that_is_off_adds_nothing_to_a_run(whole, paper):
 
 
 def test_a_named_target_is_made_whatever_the_list_says(paper):
-    jobs = {job.rule.name for job in plan.dry_run(DEMONSTRATION, ["weights_and_norms"]).dag.jobs}
+    jobs = {job.rule.name for job in dry_run(DEMONSTRATION, ["weights_and_norms"]).dag.jobs}
     assert "measure_norms" in jobs
     assert "measure_norms" not in {job.rule.name for job in paper.dag.jobs}
-
-
-def test_a_plan_prints_what_each_analysis_costs(whole):
-    costs = plan.by_analysis(whole).set_index("analysis")
-    assert list(costs.index) == ["paper", *analyses.find()]
-    assert (costs["steps"] > 0).all()
-    text = plan.describe(DEMONSTRATION, ["all"])
-    assert "could be added" in text
-    assert all(one.question in text for one in analyses.find().values())
 
 
 @pytest.mark.thorough

@@ -5,13 +5,13 @@ import yaml
 
 from darksecrets.claims import registry
 from darksecrets.contracts import TABLES
-from workflow.lib import plan
+from tools.planning import dry_run
 from workflow.lib.configuration import resolve
 
 
 def planned_claims(config):
     """Parameters and inputs of the rule, and the rules of all jobs that it needs."""
-    jobs = {job.rule.name: job for job in plan.dry_run(config, ["claims"]).dag.jobs}
+    jobs = {job.rule.name: job for job in dry_run(config, ["claims"]).dag.jobs}
     return dict(jobs["claims"].params.items()), {*jobs["claims"].input}, set(jobs)
 
 

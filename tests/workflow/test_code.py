@@ -100,14 +100,14 @@ def test_a_checkout_that_only_changes_times_reruns_nothing(
 
 def test_every_rule_with_a_script_has_a_digest_of_its_code(smoke_config):
     """As parsed by Snakemake, so that no rule is missed."""
-    from workflow.lib import plan
+    from tools.planning import ROOT, dry_run
     from workflow.lib.imports import digest, files_of
 
-    workflow = plan.dry_run(Path(smoke_config), ["figure4"])
+    workflow = dry_run(Path(smoke_config), ["figure4"])
     assert all(rule.script for rule in workflow.rules if rule.output)  # see profiles/default
     rules = [rule for rule in workflow.rules if rule.script]
     assert len(rules) > 50
     for rule in rules:
-        script = (plan.ROOT / "workflow" / "rules" / rule.script).resolve()
+        script = (ROOT / "workflow" / "rules" / rule.script).resolve()
         named = [rule.params.get("module"), *rule.params.get("modules", [])]
         assert rule.params["code"] == digest(files_of(script, *filter(None, named))), rule.name

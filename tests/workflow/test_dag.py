@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from darksecrets.run.files import RESOURCES
-from workflow.lib import plan
+from tools.planning import dry_run
 from workflow.lib.configuration import resolve
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +79,7 @@ def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned
 @pytest.fixture(scope="module")
 def whole_run(all_config):
     """A plan of everything."""
-    return plan.dry_run(Path(all_config), ["all"])
+    return dry_run(Path(all_config), ["all"])
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +278,7 @@ def jobs_of(config, targets):
     """Parameters (code included) and inputs of all jobs, by which Snakemake reruns them."""
     return {
         (job.rule.name, *job.wildcards_dict.values()): (dict(job.params.items()), {*job.input})
-        for job in plan.dry_run(config, targets).dag.jobs
+        for job in dry_run(config, targets).dag.jobs
     }
 
 

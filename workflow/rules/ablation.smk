@@ -53,7 +53,7 @@ rule sweep_heads:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.sweep, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         settings=SETTINGS_OF_SWEEP,
@@ -83,7 +83,7 @@ rule score_ablation:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.scoring),
+        **ask("tables"),
     params:
         models=SWEPT_MODELS,
         tasks=entries_to_score(SWEPT_TASKS),
@@ -118,7 +118,7 @@ rule compare_effects:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.comparing),
+        **ask("tables"),
     params:
         models=SWEPT_MODELS,
         metrics={task: METRICS_OF_TASKS[task][0] for task in SWEPT_TASKS},

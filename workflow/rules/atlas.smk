@@ -44,7 +44,7 @@ rule atlas_maps:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.atlas_maps),
+        **ask("forward"),
     params:
         models={task: trained_models(task) for task in config["tasks"]},
         labels={task: list(TASKS[task].labels) for task in config["tasks"]},

@@ -19,7 +19,7 @@ rule extract_attention:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.extraction, gpu=True),
+        **ask("forward", gpu=True),
     params:
         models=lambda wildcards: trained_models(wildcards.task),
         samples=lookup(dpath="samples", within=config),

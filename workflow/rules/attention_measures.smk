@@ -42,7 +42,7 @@ rule measure_alternatives:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.alternatives, gpu=True),
+        **ask("forward", gpu=True),
     params:
         samples=lookup(dpath="samples", within=config),
         models=lambda wildcards: measured_models(wildcards.task),
@@ -76,7 +76,7 @@ rule measure_linked_alternatives:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.linked_alternatives, gpu=True),
+        **ask("forward", gpu=True),
     params:
         models=["pretrained", RANDOM_MODEL],
         measures=OTHER_MEASURES,
@@ -136,7 +136,7 @@ rule compare_alternatives:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.alternatives_of_run),
+        **ask("tables"),
     params:
         tasks=list(config["tasks"]),
         models=rules.compare_attention.params.models,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
 
-import psutil
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -26,29 +25,16 @@ from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
 from darksecrets.patterns import annotations, trained
-from darksecrets.run import analyses, gpus, parent, verifying
+from darksecrets.run import analyses, gpus, verifying
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
-from workflow.lib import (
-    captions,
-    compat,
-    configuration,
-    forks,
-    imports,
-    locks,
-    places,
-    plan,
-    preflight,
-    resources,
-    terminal,
-)
-
-SCREEN = terminal.install(workflow)
+from workflow.lib import captions, compat, configuration, forks, imports, preflight, resources
+from workflow.lib.summary import summarize
 
 given = copy.deepcopy(config)  # without defaults
 try:
-    if workflow.is_main_process and terminal.is_own(workflow):
+    if workflow.is_main_process:
         for file in workflow.configfiles:  # Snakemake does not mind a key that occurs twice
             configuration.read(Path(file))
     # A run that is given text may need no data, and may disable no heads: that is known only once its
@@ -62,8 +48,7 @@ try:
     config["only_outputs_kept"] = compat.keeps_only_outputs(workflow)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
-    files_of_config = [Path(os.path.relpath(file)) for file in workflow.configfiles]
-    raise WorkflowError(places.name_lines(str(error), given, files_of_config)) from None
+    raise WorkflowError(str(error)) from None
 
 if workflow.is_main_process:
     for name, other in analyses.switch_on(given.get("analyses", [analyses.PAPER]))[1].items():
@@ -76,14 +61,6 @@ RULES = Path(str(workflow.current_basedir))
 PROJECT = RULES.parents[1]
 RESOURCES = PROJECT / "darksecrets" / "resources"
 RESULTS = configuration.results_folder(config)
-
-if workflow.is_main_process and terminal.is_own(workflow):
-    parent.end_with_parent()  # the report is built by a Snakemake that a job starts
-    if not compat.is_dry_run(workflow):
-        compat.replace_lock(
-            partial(locks.holding, results=RESULTS, elsewhere=not workflow.local_exec)
-        )
-parent.announce()
 
 
 pathvars:
@@ -396,12 +373,9 @@ def snapshots_for_surface(wildcards) -> list[str]:
     return ["<results>/snapshots/{task}/finetuned/seed-{seed}"]
 
 
-def ask(need, *, gpu: bool = False, data: bool = True) -> dict:
-    """Resources that a rule's jobs request, given their need; `gpu` if they can use a GPU.
-
-    If they do not depend on the data of tasks, `data` is false.
-    """
-    return resources.Asked(need, config, GPU if gpu else 0, data).resources()
+def ask(kind: str, *, gpu: bool = False) -> dict:
+    """Resources of a rule, by its class; `gpu` if its jobs can use a GPU."""
+    return resources.ask(kind, config, gpus=GPU if gpu else 0)
 
 
 # Targets of the paper and of each further analysis, whether or not this run makes it.
@@ -608,24 +582,17 @@ def labels_of_table(name: str, wildcards) -> dict[str, str]:
     return {"section": numbers.split(" ", 1)[1] if title else "all", "table": f"{name}.csv"}
 
 
-def start_run(logs: list[str]) -> None:
-    """Before the first job: say what the run costs, check disk and Hub, record the configuration."""
-    compat.let_signals_wait()
-    if untested := compat.untested():
-        logger.warning(untested)
-    looking = plan.is_look(workflow.dag, config)
-    expected = None
-    if workflow.local_exec:
-        compat.lift_rate_limit(workflow)
-        given = compat.cores_of(workflow), compat.gpus_of(workflow)
-        expected = plan.outlook(workflow.dag, *given)
-    SCREEN.start(expected)
-    steps = plan.steps(workflow.dag)
-    logger.info(plan.summary(steps, config, expected, looking=looking))
-    memory = psutil.virtual_memory().total if workflow.local_exec else None
-    for misfit in plan.misfits(steps, memory):
-        logger.warning(misfit)
-    logger.info(f"Full log: {terminal.relative(logs)}")
+OF_A_LOOK = {
+    *("inspect", "look", "look_at_text", "measure_text"),
+    *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
+}
+
+
+def start_run() -> None:
+    """Before the first job: check disk, Hub and what the jobs need, and record the configuration."""
+    rules_of_jobs = {job.rule for job in compat.jobs_of(workflow.dag)}
+    names = {each.name for each in rules_of_jobs}
+    looking = with_text and names <= OF_A_LOOK
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "
@@ -633,9 +600,8 @@ def start_run(logs: list[str]) -> None:
         )
     try:
         preflight.check_surroundings(config, looking=looking)
-        rules_of_jobs = {job.rule for job in compat.jobs_of(workflow.dag)}
         preflight.check_packages(config, {Path(each.snakefile).stem for each in rules_of_jobs})
-        for name in {each.name for each in rules_of_jobs} & set(CHECKS):
+        for name in names & set(CHECKS):
             CHECKS[name](config)
         preflight.record_run(config, looking=looking)
     except InputError as error:
@@ -644,27 +610,14 @@ def start_run(logs: list[str]) -> None:
         forks.start_scripts_as_forks(len(list(compat.jobs_of(workflow.dag))))
 
 
-def finish_run(logs: list[str]) -> None:
+def finish_run() -> None:
     """After the last job: list the results; show Table 1 and where the results are."""
+    made = compat.results_of(workflow.dag)
     if not config["only_outputs_kept"]:
-        made = compat.results_of(workflow.dag)
         named = {
             os.path.relpath(path, RESULTS): rule
             for path, rule in made.items()
             if Path(path).is_relative_to(RESULTS)
         }
         verifying.list_results(RESULTS, named, all_of_run=set(RESULTS_OF_RUN) <= set(made))
-    more = len(config["analyses"]) <= len(analyses.find())
-    advice = (
-        "`make plan` lists what can be added to the paper; ANALYSES=all makes all of it."
-        if more
-        else ""
-    )
-    targets = compat.targets_of(workflow.dag)
-    text, links = terminal.closing(RESULTS, targets, logs, SCREEN, advice)
-    logger.info(text, extra={"links": links})
-
-
-def fail_run(logs: list[str]) -> None:
-    """After a failure or Ctrl-C: say how to go on."""
-    logger.error(terminal.how_to_go_on(logs, SCREEN))
+    logger.info(summarize(RESULTS, with_table=str(RESULTS / "figures" / "table1.md") in made))

@@ -40,7 +40,7 @@ rule compress_model:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.compression),
+        **ask("forward"),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
         settings=without(config["compression"], "tasks"),
@@ -73,7 +73,7 @@ rule save_compressed_models:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.compressed_models),
+        **ask("forward"),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         settings=without(config["compression"], "tasks", "repetitions"),

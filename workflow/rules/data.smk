@@ -16,7 +16,7 @@ rule prepare_dataset:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.dataset),
+        **ask("tables"),
     params:
         task=entry_of_task(*OF_DATA),
         builtin=builtin_corpus,

@@ -29,7 +29,7 @@ rule measure_faithfulness:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.faithfulness, gpu=True),
+        **ask("forward", gpu=True),
     params:
         samples=lookup(dpath="samples", within=config),
         task=entry_of_task(*OF_EXAMPLES),

@@ -28,7 +28,7 @@ rule annotate_examples:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        **ask(resources.annotation),
+        **ask("forward"),
     params:
         task=entry_of_task("text"),
         samples=lookup(dpath="samples", within=config),
@@ -66,7 +66,7 @@ rule measure_attention:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.measuring),
+        **ask("forward"),
     params:
         models=lambda wildcards: measured_models(wildcards.task),
         samples=lookup(dpath="samples", within=config),
@@ -104,7 +104,7 @@ rule compare_attention:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.profiles_of_run),
+        **ask("tables"),
     params:
         models=MEASURED_MODELS,
         draws=9999,

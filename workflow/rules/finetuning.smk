@@ -23,7 +23,7 @@ rule finetune:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.finetuning, gpu=True),
+        **ask("train", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         fine_tuning=settings_of_training,
@@ -52,7 +52,7 @@ rule evaluate_pretrained:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.frozen, gpu=True),
+        **ask("train", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         seeds=lambda wildcards: config["tasks"][wildcards.task]["seeds"],
@@ -86,7 +86,7 @@ rule evaluate_baselines:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.baselines),
+        **ask("tables"),
     params:
         tasks=entries_to_score(),
         resamples=lookup(dpath="scores/resamples", within=config),
@@ -121,7 +121,7 @@ rule compare_scores:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.comparing_scores),
+        **ask("tables"),
     params:
         tasks=entries_to_score(),
         seeds={task: entry["seeds"] for task, entry in config["tasks"].items()},

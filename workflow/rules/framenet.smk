@@ -17,7 +17,7 @@ rule get_framenet:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.FRAMENET),
+        **ask("tables"),
     message:
         "Download FrameNet 1.7"
     script:
@@ -40,7 +40,7 @@ rule collect_framenet_links:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.links),
+        **ask("tables"),
     params:
         source=lookup(dpath="framenet/source", within=config),
         path=lookup(dpath="framenet/path", within=config),
@@ -76,7 +76,7 @@ rule measure_framenet_heads:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.framenet_heads, gpu=True),
+        **ask("forward", gpu=True),
     params:
         random=RANDOM_MODEL,
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),

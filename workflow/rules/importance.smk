@@ -51,7 +51,7 @@ rule measure_importance:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.importance, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
         examples=lookup(dpath="importance/examples", within=config),
@@ -110,7 +110,7 @@ rule order_heads:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.ordering, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
         settings={
@@ -143,7 +143,7 @@ rule sweep_pruned:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.pruned, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -175,7 +175,7 @@ rule score_pruned:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.pruned_scoring),
+        **ask("tables"),
     params:
         tasks=entries_to_score(PRUNED),
         models=[(task, seed) for task in PRUNED for seed in config["tasks"][task]["seeds"]],
@@ -217,7 +217,7 @@ rule learn_gates:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.learned_gates, gpu=True),
+        **ask("train", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
         fine_tuning=without(config["fine_tuning"], *NOT_OF_GATES),
@@ -270,7 +270,7 @@ rule compare_important_heads:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.important_heads),
+        **ask("tables"),
     params:
         metrics=METRICS_OF_TASKS,
         permutations=1999,

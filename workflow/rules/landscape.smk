@@ -47,7 +47,7 @@ rule reset_weights:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.resetting, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         settings={"examples": config["landscape"]["examples"]},
@@ -81,7 +81,7 @@ rule score_reset:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.reset_scoring),
+        **ask("tables"),
     params:
         tasks=entries_to_score(RESET),
         states=config["landscape"]["states"],
@@ -129,7 +129,7 @@ rule measure_flatness:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.flatness, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         models=finetunings,
@@ -159,7 +159,7 @@ rule compare_flatness:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.table(seconds=1.5)),
+        **ask("tables"),
     message:
         "Compare the flatness of both states"
     script:
@@ -203,7 +203,7 @@ rule keep_snapshots:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.keeping_snapshots, gpu=True),
+        **ask("train", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         fine_tuning=settings_of_training,
@@ -250,7 +250,7 @@ rule measure_surface:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.surface, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         settings=without(config["landscape"]["surface"], "tasks", "seeds", "snapshots"),

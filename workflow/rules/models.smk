@@ -14,7 +14,7 @@ rule get_pretrained_model:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.pretrained_model, data=False),
+        **ask("forward"),
     params:
         source=lookup(dpath="model", within=config),
     message:

@@ -25,7 +25,7 @@ rule measure_norms:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.norms, gpu=True),
+        **ask("forward", gpu=True),
     params:
         samples=lookup(dpath="samples", within=config),
         models=lambda wildcards: measured_models(wildcards.task),

@@ -17,7 +17,7 @@ rule sample_maps:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.LABELLING),
+        **ask("tables"),
     params:
         seeds={task: entry["seeds"][0] for task, entry in config["tasks"].items()},
         size=lookup(dpath="patterns/label_maps/size", within=config),
@@ -61,7 +61,7 @@ if not SHIPS:
             "../../envs/model.yaml"
         threads: config["threads"]
         resources:
-            **ask(resources.cross_validation),
+            **ask("tables"),
         params:
             training=TRAINING,
         message:
@@ -86,7 +86,7 @@ if not SHIPS:
             "../../envs/model.yaml"
         threads: config["threads"]
         resources:
-            **ask(resources.classifier_training),
+            **ask("tables"),
         params:
             training=TRAINING,
         message:
@@ -149,7 +149,7 @@ rule compare_patterns:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.shares),
+        **ask("tables"),
     params:
         models=MEASURED_MODELS,
         resamples=lookup(dpath="patterns/resamples", within=config),

@@ -16,7 +16,7 @@ rule pretrain_tiny_bert:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.PRETRAINING),
+        **ask("train"),
     params:
         configuration={},
         seed=1,

@@ -36,7 +36,7 @@ rule measure_redundancy:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.redundancy),
+        **ask("forward"),
     params:
         models=lambda wildcards: measured_models(wildcards.task),
         samples=lookup(dpath="samples", within=config),
@@ -66,7 +66,7 @@ rule compare_redundancy:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.redundancy_tables),
+        **ask("tables"),
     params:
         models=MEASURED_MODELS,
         resamples=1000,

@@ -29,7 +29,7 @@ rule finetune_cell:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.finetuning, gpu=True),
+        **ask("train", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         fine_tuning=settings_of_training,
@@ -56,7 +56,7 @@ rule score_seeds:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.comparing_scores),
+        **ask("tables"),
     params:
         tasks=entries_to_score(GRIDS),
         settings=without(config["seed_grid"], "tasks"),

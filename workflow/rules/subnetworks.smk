@@ -38,7 +38,7 @@ rule find_subnetworks:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.subnetworks, gpu=True),
+        **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES, "metrics"),
         settings={key: SEARCH[key] for key in ("share", "examples", "draws")},
@@ -70,7 +70,7 @@ rule retrain_subnetwork:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.finetuning, gpu=True),
+        **ask("train", gpu=True),
     params:
         task=entry_of_task(*OF_EXAMPLES),
         fine_tuning=settings_of_training,
@@ -109,7 +109,7 @@ rule score_subnetworks:
     conda:
         "../../envs/model.yaml"
     resources:
-        **ask(resources.subnetwork_scoring),
+        **ask("tables"),
     params:
         tasks=entries_to_score(SEARCHED),
         models=[(task, seed) for task in SEARCHED for seed in config["tasks"][task]["seeds"]],

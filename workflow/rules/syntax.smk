@@ -31,7 +31,7 @@ rule read_treebank:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        **ask(resources.treebank),
+        **ask("tables"),
     params:
         settings=without(TREEBANK, "probed", *([] if WITH_MENTIONS else ["coreference"])),
     message:
@@ -61,7 +61,7 @@ rule measure_syntax:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.syntax, gpu=True),
+        **ask("forward", gpu=True),
     params:
         settings={key: TREEBANK[key] for key in ("probed", "seed")},
         models=["pretrained", RANDOM_MODEL],
@@ -141,7 +141,7 @@ rule measure_coreference:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.coreference, gpu=True),
+        **ask("forward", gpu=True),
     params:
         settings=TREEBANK["coreference"],
         models=["pretrained", RANDOM_MODEL],

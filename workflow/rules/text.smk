@@ -38,7 +38,7 @@ rule look_at_text:
         "../../envs/model.yaml"
     threads: config["threads"]
     resources:
-        **ask(resources.look, gpu=True, data=False),
+        **ask("forward", gpu=True),
     params:
         text=text_given,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -69,7 +69,7 @@ rule measure_text:
     conda:
         "../../envs/annotation.yaml"
     resources:
-        **ask(resources.look_measures, data=False),
+        **ask("forward"),
     params:
         parse=lookup(dpath="inspect/parse", within=config),
         pipeline=lookup(dpath="annotation/pipeline", within=config),

@@ -16,7 +16,7 @@ rule measure_first_tokens:
     conda:
         "../../envs/figures.yaml"
     resources:
-        **ask(resources.table(seconds=5)),
+        **ask("tables"),
     params:
         settings=FIRST_TOKENS,
     message:

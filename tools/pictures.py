@@ -1,6 +1,6 @@
 r"""Make the pictures in docs/images again, from finished runs and the code as it is.
 
-python -m workflow.lib.pictures --demo results/demo --real results/real \
+python -m tools.pictures --demo results/demo --real results/real \
     --one-seed results/real-one-seed --five-seeds results/real-five-seeds \
     --small-data results/small-data
 
@@ -29,9 +29,10 @@ from typing import Any
 
 import yaml
 
-from workflow.lib import compat, plan
+from tools.planning import dry_run
+from workflow.lib import compat
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 TEXT = "The teacher praised the boys. ||| She was proud of them."
 """What docs/inspect.md looks at."""
@@ -120,7 +121,7 @@ class Problems(list[str]):
         try:
             yield
         except Exception as error:  # one picture must not keep the others from being made
-            self.append(f"{what}: {compat.plain(str(error))}")
+            self.append(f"{what}: {error}")
 
 
 def copy_of(run: Path, folder: Path) -> Path:
@@ -148,7 +149,7 @@ def redraw(copy: Path, wanted: set[str], problems: Problems) -> None:
     """
     from _job import Job
 
-    workflow = plan.dry_run(copy / "config.yaml", ["all"])
+    workflow = dry_run(copy / "config.yaml", ["all"])
     for job in workflow.dag.toposorted():
         for one in job:
             script = Path(compat.script_of(one.rule) or "").stem
@@ -165,7 +166,7 @@ def report(copy: Path) -> None:
     """Build the report of the copy."""
     from _job import Job
 
-    workflow = plan.dry_run(copy / "config.yaml", ["report"])
+    workflow = dry_run(copy / "config.yaml", ["report"])
     (job,) = (job for job in workflow.dag.jobs if job.rule.name == "report")
     importlib.import_module("report").main(Job(job))
 

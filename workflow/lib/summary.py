@@ -1,0 +1,31 @@
+"""What a finished run ends with in the terminal: Table 1, and where its results are."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from darksecrets.run.learned import warnings
+
+MARKS = "- †", "- ‡"
+"""Beginnings of the notes that explain marks of Table 1."""
+PAGES = ("atlas.html", "report.html", "figures", "tables")
+"""Where to look first, in the folder of a run."""
+
+
+def summarize(results: Path, *, with_table: bool) -> str:
+    """The last words of a run.
+
+    Args:
+        results: Folder of the run.
+        with_table: Whether the run made Table 1.
+    """
+    lines = [""]
+    if with_table:
+        text = (results / "figures" / "table1.md").read_text(encoding="utf-8").splitlines()
+        table = itertools.takewhile(lambda line: line.startswith("|"), text)
+        notes = [line for line in text if line.startswith(MARKS)]
+        lines += ["Table 1", "", *table, "", *notes, *warnings(results), ""]
+    found = [results / name for name in PAGES]
+    lines += ["Results:", *(f"  {path}" for path in found if path.exists())]
+    return "\n".join(lines)
