@@ -56,10 +56,6 @@ run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yam
 	$(CHECK) $(CONFIG)
 	$(SNAKEMAKE) all report --configfile $(CONFIG) $(SELECTED)
 
-.PHONY: verify
-verify: $(INSTALLED) ## check every result of a run, and list those to make again (RUN=demo)
-	@python -m darksecrets.run.verifying results/$(RUN)
-
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
 	$(CHECK) $(CONFIG)
@@ -132,7 +128,7 @@ pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classif
 	  --configfile config/config.yaml --config run=pattern-classifier 'patterns={training: always}'
 	rm -rf darksecrets/resources/patterns/classifier
 	cp -r results/pattern-classifier/patterns/classifier darksecrets/resources/patterns/
-	rm -f $(addprefix darksecrets/resources/patterns/classifier/,.snakemake_timestamp .fingerprints.json)
+	rm -f darksecrets/resources/patterns/classifier/.snakemake_timestamp
 	cp results/pattern-classifier/tables/pattern_predictions.csv darksecrets/resources/patterns/
 
 .PHONY: lock

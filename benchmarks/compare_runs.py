@@ -27,17 +27,17 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.contracts import TABLES
-from darksecrets.run.files import PROVENANCE, visible
-from darksecrets.run.hashes import TIMED
+from darksecrets.run.files import visible
 
 RENAMES = Path(__file__).with_name("renames.yaml")
 LEFT_OUT = {
     "logs": "what jobs print",
     "benchmarks": "time and memory of jobs",
     "figures": "drawn from tables",
-    **dict.fromkeys(TIMED, "measured times"),
+    "compression_times": "measured times",
     "run": "commits, machines and times of jobs",
-    PROVENANCE: "commits, machines and dates",
+    "records": "commits, machines and dates",
+    "provenance": "commits, machines and dates, in earlier versions",
     "dataset_info": "written by the library datasets",
     "state": "written by the library datasets",
 }
@@ -153,8 +153,8 @@ def left_out(path: str) -> str:
     """Why a file is not compared; empty if it is."""
     parts = path.split("/")
     names = {*parts, *(part.partition(".")[0] for part in parts)}
-    if parts[-1].endswith(PROVENANCE):
-        names.add(PROVENANCE)
+    if parts[-1].endswith("provenance.json"):
+        names.add("provenance")
     reasons = [f"`{name}`: {why}" for name, why in LEFT_OUT.items() if name in names]
     suffix = Path(path).suffix
     return next(iter(reasons), "" if suffix in READ else f"`{suffix}`: no table")

@@ -1,4 +1,4 @@
-"""Shared by all scripts: log, GPU, fingerprints, provenance, and a typed view of Snakemake's job.
+"""Shared by all scripts: log, GPU, record, and a typed view of Snakemake's job.
 
     @script
     def main(job: Job) -> None:
@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.run import gpus, integrity, provenance
+from darksecrets.run import gpus, records
 from darksecrets.run.errors import STOPPED, InputError
-from darksecrets.run.files import PROVENANCE, write_json
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake
@@ -77,10 +76,9 @@ Main = Callable[[Job], Mapping[str, Any] | None]
 def script(main: Main) -> Main:
     """Run a script's `main` if Snakemake started the script, but not if it is imported.
 
-    Before, the inputs are checked against the fingerprints that the jobs recorded which made them.
-    What `main` returns (a resolved revision, the precision in use) becomes part of the provenance.
-    An `InputError` ends the job with its message in the rule's log, any other error with its
-    traceback.
+    Before, the inputs are compared with the records of the jobs that made them; after, the job is
+    recorded, with what `main` returns (a resolved revision, the precision in use). An `InputError`
+    ends the job with its message in the rule's log, any other error with its traceback.
     """
     if main.__module__ == "__main__":
         _run(main, main.__globals__["snakemake"])
@@ -88,16 +86,25 @@ def script(main: Main) -> Main:
 
 
 def _run(main: Main, snakemake: Snakemake) -> None:
-    _redirect(Path(snakemake.log[0]))
-    start = time.perf_counter()
+    log = Path(snakemake.log[0])
+    _redirect(log)
+    record, start = records.place_of(log), time.perf_counter()
+    record.unlink(missing_ok=True)
     try:
-        # Not a parameter of rules: asking for it would rerun them.
-        verify = bool(snakemake.config.get("verify", False))
-        integrity.check(map(Path, snakemake.input), verify=verify)
-        integrity.forget(map(Path, snakemake.output))
-        _take_gpu(snakemake.resources.get("gpu", 0))
+        inputs = records.check(record, map(Path, snakemake.input))
+        asked = snakemake.resources.get("gpu", 0)
+        if gpus.take(asked) is None and asked:
+            _log.warning("This job requested a GPU but found none; it runs on the CPU.")
         details = main(Job(snakemake)) or {}
-        _record(snakemake, details, time.perf_counter() - start)
+        job = {
+            "rule": snakemake.rule,
+            "wildcards": dict(snakemake.wildcards.items()),
+            "params": dict(snakemake.params.items()),
+            "threads": snakemake.threads,
+            "seconds": round(time.perf_counter() - start, 1),
+            **details,
+        }
+        records.write(record, job, inputs, map(Path, snakemake.output))
     except InputError as error:
         _log.error("%s%s", STOPPED, error)
         sys.exit(1)
@@ -115,40 +122,3 @@ def _redirect(log: Path) -> None:
     logging.basicConfig(
         level=logging.INFO, stream=stream, format="%(asctime)s %(message)s", datefmt="%H:%M:%S"
     )
-
-
-def _take_gpu(asked: int) -> None:
-    if gpus.take(asked) is None and asked:
-        _log.warning("This job requested a GPU but found none; it runs on the CPU.")
-
-
-def _record(snakemake: Snakemake, details: Mapping[str, Any], seconds: float) -> None:
-    """Record fingerprints and provenance.
-
-    The provenance is in every output folder, and in the output named `provenance`.
-    """
-    target = snakemake.output.get("provenance")
-    outputs = [Path(path) for path in snakemake.output if path != target]
-    made = [integrity.Record.take(path, snakemake.rule) for path in outputs]
-    record = {
-        "rule": snakemake.rule,
-        "wildcards": dict(snakemake.wildcards.items()),
-        "params": dict(snakemake.params.items()),
-        "threads": snakemake.threads,
-        "inputs": provenance.identify(map(str, snakemake.input)),
-        "outputs": {str(each.result): each.identity for each in made},
-        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "seconds": round(seconds, 1),
-        "environment": provenance.environment(),
-        **details,
-    }
-    folders = [folder for folder in outputs if folder.is_dir()]
-    for path in [folder / PROVENANCE for folder in folders] + ([Path(target)] if target else []):
-        write_json(record, path)
-    if target:
-        made.append(integrity.Record.take(Path(target), snakemake.rule))
-    # With a storage provider, a record beside a file would be lost; that of a folder is inside.
-    outside = not snakemake.config.get("only_outputs_kept", False)
-    for each in made:
-        if outside or each.folder == each.result:
-            each.write()

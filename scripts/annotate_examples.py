@@ -7,7 +7,7 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the annotation: gold, or a spaCy pipeline's; the provenance names the pipeline."""
+    """Write the annotation: gold, or a spaCy pipeline's; the record names the pipeline."""
     from darksecrets.data.sampling import sample
     from darksecrets.data.tasks import Task
     from darksecrets.features.annotation import annotate

@@ -18,8 +18,7 @@ def main(job: Job) -> None:
     tables = {path.stem: TABLES[path.stem].read(path) for path in job.input.all("tables")}
     maps = {path.stem: json.loads(path.read_text("utf-8")) for path in job.input.all("maps")}
     papers = registry.of_run(registry.read(job.input.all("registry")), job.params.analyses)
-    records = history.records(job.output.page.parent)
-    made = history.facts(history.gather(records), **job.params.facts)
+    made = history.facts(job.output.page.parent, **job.params.facts)
     run = building.Run(**job.params.run, made=made)
     content, numbers = building.content(run, tables, CLAIMS.read(job.input.claims), papers, maps)
     write_text(html.page(content, numbers), job.output.page)

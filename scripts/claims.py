@@ -13,7 +13,7 @@ def main(job: Job) -> None:
 
     papers = registry.of_run(registry.read(job.input.all("registry")), job.params.analyses)
     run = sources.Run(**job.params.run)
-    tables = sources.read(job.input.all("tables"), job.input.all("records"), TABLES)
+    tables = sources.read(job.input.all("tables"), TABLES)
     CLAIMS.write(deciding.table(papers, tables, run), job.output.table)
     claims = CLAIMS.read(job.output.table)
     write_text(page.html(papers, claims, job.params.label), job.output.html)

@@ -41,6 +41,6 @@ def main(job: Job) -> None:
     files = [*job.input.all("tables"), *made]
     papers = registry.of_run(registry.read(job.input.all("registry")), params.analyses)
     papers = measures.concerned(papers, [of_weights(TABLES[file.stem]) for file in files])
-    tables = sources.read(files, job.input.all("records"), TABLES)
+    tables = sources.read(files, TABLES)
     decided = measures.table(papers, tables, sources.Run(**params.run), params.measures)
     CLAIMS_BY_MEASURE.write(decided, job.output.claims)

@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     from darksecrets.run.files import write_json, write_text
 
     run = job.output.page.parent
-    facts = history.facts(history.gather(history.records(run)), **job.params.facts)
+    facts = history.facts(run, **job.params.facts)
     costs = history.costs(run)
     unlearned = learned.read(run / "tables" / f"{learned.TABLE}.csv")
     write_text(opening.html(facts, costs, unlearned), job.output.page)

@@ -13,6 +13,7 @@ def main(job: Job) -> dict[str, Any]:
 
     from darksecrets.patterns import annotations, classifier, crossvalidation, trained
     from darksecrets.patterns.tables import PATTERN_PREDICTIONS
+    from darksecrets.run.files import atomic
 
     torch.set_num_threads(job.threads)
     settings = job.params.training
@@ -21,9 +22,8 @@ def main(job: Job) -> dict[str, Any]:
     found = classifier.train(prepared, np.arange(len(data.table)))
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     found.temperature = crossvalidation.mean_temperature(predictions)
-    classifier.save(found, job.output.classifier)
-    return {
-        "temperature": found.temperature,
-        "maps": data.table["label"].value_counts().to_dict(),
-        "training_code": trained.training_code(),
-    }
+    with atomic(job.output.classifier) as folder:
+        classifier.save(found, folder)
+        trained.record_training(folder, settings, job.input.all("labelled"))
+    maps = data.table["label"].value_counts().to_dict()
+    return {"temperature": found.temperature, "maps": maps}

@@ -24,7 +24,7 @@ from darksecrets.models.loading import load_tokenizer
 from darksecrets.patterns import annotation, annotations
 from darksecrets.patterns.mapset import MapSet
 from darksecrets.patterns.page.app import create_app
-from darksecrets.run import provenance
+from darksecrets.run import records
 from darksecrets.run.files import RESOURCES
 
 labels = Path("labels")
@@ -43,7 +43,7 @@ print(json.dumps({
     "labelled maps": len(annotations.load(annotations.folders([])).maps),
     "paper": sorted(path.name for path in (RESOURCES / "paper").glob("*.csv")),
     "labelling page": [answer.status for answer in served],
-    "commit": provenance._commit(),
+    "commit": records.find_commit(),
 }))
 """
 

@@ -117,7 +117,7 @@ def sweep(
         threads: Number of CPU threads.
 
     Returns:
-        For the provenance: the backend, and how many predictions depended on rounding.
+        For the record: the backend, and how many predictions depended on rounding.
 
     Raises:
         InputError: A selector names heads that the model lacks, its attention cannot be reached,

@@ -28,7 +28,6 @@ from darksecrets.models.reach import windows_of
 from darksecrets.run import resuming
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, fingerprint, remove
-from darksecrets.run.integrity import forget
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def extract(
             keep them.
 
     Returns:
-        For the provenance: the device, the number of batches and the largest batch size.
+        For the record: the device, the number of batches and the largest batch size.
 
     Raises:
         InputError: The checkpoint is not a complete encoder, or it does not return one softmaxed
@@ -156,7 +155,7 @@ def open_stores(
         batch_size: See `extract`.
 
     Yields:
-        The store of each model; and, for the provenance, what `extract` returns.
+        The store of each model; and, for the record, what `extract` returns.
     """
     *trained, random = models
     try:
@@ -195,7 +194,7 @@ def extract_models(
         batch_size: Batch size on a CPU.
 
     Returns:
-        For the provenance, by name of the store: see `extract`; None if a job before had made it.
+        For the record, by name of the store: see `extract`; None if a job before had made it.
     """
     identity = {
         "models": {name: fingerprint(folder) for name, folder in models.items()},
@@ -215,7 +214,6 @@ def extract_models(
                 resuming.finish(step)
         with atomic(output) as whole:
             for name, step in steps.items():
-                forget([step])
                 (whole / name).parent.mkdir(parents=True, exist_ok=True)
                 step.replace(whole / name)
     return details

@@ -34,7 +34,6 @@ import pandas as pd
 from darksecrets.arrays import Flags, Halves, Integers, Reals, Singles
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, write_json
-from darksecrets.run.integrity import Chunks
 
 MAPS, EXAMPLES, METADATA = "maps.npy", "examples.parquet", "store.json"
 COLUMNS = ("idx", "tokens", "segments", "special", "starts", "ends")
@@ -277,12 +276,10 @@ class AttentionStore(Maps):
     Attributes:
         folder: Where the store is.
         header: Bytes before the first number.
-        chunks: Checks the array, where it is large, as far as it is read.
     """
 
     folder: Path
     header: int
-    chunks: Chunks
 
     @classmethod
     def open(cls, folder: str | Path) -> AttentionStore:
@@ -301,7 +298,7 @@ class AttentionStore(Maps):
         )
         windows = tuple(counts.get("windows", ()))
         layers, heads = counts["layers"], counts["heads"]
-        found = cls(layers, heads, table, windows, folder, header, Chunks(folder / MAPS))
+        found = cls(layers, heads, table, windows, folder, header)
         size, numbers = (folder / MAPS).stat().st_size, int(found.starts[-1])
         expected = header + numbers * DTYPE.itemsize
         if (len(table), shape, dtype, size) != (counts["examples"], (numbers,), DTYPE, expected):
@@ -340,11 +337,7 @@ class AttentionStore(Maps):
         large the store.
         """
         length = int(self.lengths[examples.start])
-        first, last = (
-            self.header + int(self.starts[place]) * DTYPE.itemsize
-            for place in (examples.start, examples.stop)
-        )
-        self.chunks.check(first, last)
+        first = self.header + int(self.starts[examples.start]) * DTYPE.itemsize
         view = np.memmap(
             self.folder / MAPS,
             dtype=DTYPE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,6 @@ import pandas as pd
 from darksecrets.claims import failures
 from darksecrets.claims.registry import Question
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import fingerprint
 from darksecrets.run.learned import TABLE as LEARNED
 from darksecrets.run.learned import unlearned
 from darksecrets.run.tables import Table
@@ -94,42 +92,25 @@ class Tables:
         return self.declared[name].file if name in self.declared else f"{name}.csv"
 
 
-def read(paths: Sequence[Path], records: Sequence[Path], declared: Mapping[str, Table]) -> Tables:
+def read(paths: Sequence[Path], declared: Mapping[str, Table]) -> Tables:
     """Read the tables of a run.
 
-    A table that is missing, damaged, or not the one that its provenance describes is left out with
-    the reason: claims are decided without it.
+    A table that is missing or damaged is left out with the reason: claims are decided without it.
 
     Args:
         paths: The tables.
-        records: Provenance of the rules that made them.
         declared: All declarations by name.
     """
-    made = _fingerprints(records)
     frames, missing = {}, {}
     for path in paths:
         if not path.is_file():
             missing[path.stem] = "is missing"
-        elif path.name in made and fingerprint(path) != made[path.name]:
-            missing[path.stem] = "is not the table that this run made (its provenance differs)"
         else:
             try:
                 frames[path.stem] = declared[path.stem].read(path)
             except InputError:
                 missing[path.stem] = "does not match its declaration"
     return Tables(frames, declared, missing)
-
-
-def _fingerprints(records: Sequence[Path]) -> dict[str, str]:
-    """Fingerprints of tables by file name, as recorded when they were made."""
-    made: dict[str, str] = {}
-    for path in records:
-        try:
-            outputs = json.loads(path.read_text(encoding="utf-8"))["outputs"]
-        except (OSError, KeyError, json.JSONDecodeError):
-            continue  # without a record, the table itself decides
-        made |= {Path(name).name: value for name, value in outputs.items()}
-    return made
 
 
 def rows(question: Question, tables: Tables, run: Run) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def evaluate_pretrained(
         predictions: Folders for the predictions, likewise.
 
     Returns:
-        For the provenance: the settings, which parameters were randomly initialized and trained;
+        For the record: the settings, which parameters were randomly initialized and trained;
         and by seed, the scores, and the sign of an untrained regression's output.
 
     Raises:

@@ -166,7 +166,7 @@ def finetune(
         checkpoint_seconds: Time between checkpoints.
 
     Returns:
-        For the provenance: the settings and the results of the training.
+        For the record: the settings and the results of the training.
 
     Raises:
         InputError: Training diverges, or an input cannot be used.

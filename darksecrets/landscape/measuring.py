@@ -271,7 +271,7 @@ def measure(
         threads: Number of CPU threads.
 
     Returns:
-        For the provenance, what was moved.
+        For the record, what was moved.
 
     Raises:
         InputError: The loss of a model is not finite.

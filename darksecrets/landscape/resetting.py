@@ -59,7 +59,7 @@ def reset(
         threads: Number of CPU threads.
 
     Returns:
-        The outputs; and for the provenance, how many models were run.
+        The outputs; and for the record, how many models were run.
 
     Raises:
         InputError: One model was not made from the other, its layers share their weights, or an

@@ -145,7 +145,7 @@ def measure(
         in_precision: One of `darksecrets.models.precision.PRECISIONS`.
 
     Returns:
-        The surface; and for the provenance, the precision, its errors, and the time.
+        The surface; and for the record, the precision, its errors, and the time.
 
     Raises:
         InputError: The models differ in shape, span no plane, or are not those of the stored

@@ -45,7 +45,7 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
         max_length: Longest sequence of the run, in tokens.
 
     Returns:
-        For the provenance: the source, the resolved ``revision`` (Hub only), the ``fingerprint``
+        For the record: the source, the resolved ``revision`` (Hub only), the ``fingerprint``
         of the output, and the parameters ``not_in_checkpoint`` and ``left_out``.
 
     Raises:

@@ -35,7 +35,7 @@ from darksecrets.patterns.mapset import (
 from darksecrets.patterns.tables import SHOWN
 from darksecrets.run.cells import would_run
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import PROVENANCE, atomic
+from darksecrets.run.files import atomic
 
 _HEADER = ",".join(LABEL_COLUMNS) + "\n"
 Row = tuple[str | int | None, ...]
@@ -68,7 +68,7 @@ def prepare(folder: Path, sample: Path | None = None) -> None:
         raise InputError(f"{folder} holds something other than a set of maps. Use a new folder.")
     with atomic(folder) as temporary:
         temporary.mkdir()
-        for name in (MAPS, TABLE, PROVENANCE):
+        for name in (MAPS, TABLE):
             if (sample / name).is_file():
                 shutil.copyfile(sample / name, temporary / name)
     _sync_name(folder)

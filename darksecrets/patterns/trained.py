@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from darksecrets.patterns import annotations as labelled_maps
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import PROVENANCE
-from darksecrets.run.provenance import identify, read_record
+from darksecrets.run.files import fingerprint, write_json
 
 CLASSIFIER = labelled_maps.SHIPPED / "classifier"
-"""The regression, as `classifier.save` writes it."""
+"""The regression, as `classifier.save` writes it, and `TRAINING`."""
+TRAINING = "training.json"
+"""What it was trained with: settings, labelled maps, code."""
 PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
 CODE = (
@@ -37,28 +39,48 @@ def training_settings(patterns: Mapping[str, Any]) -> dict[str, Any]:
 def serves(patterns: Mapping[str, Any]) -> bool:
     """Whether the classifier that ships is the one that training would yield.
 
-    Its provenance must name the same settings and the labelled maps as they are now. That the code
-    is still the same, too, is left to a test: see `training_code`.
+    It must have been trained with the same settings and the labelled maps as they are now. That the
+    code is still the same, too, is left to a test: see `training_code`.
 
     Args:
         patterns: Section ``patterns`` of a resolved configuration.
 
     Raises:
-        InputError: Its provenance is missing or damaged.
+        InputError: What it was trained with is missing or damaged.
     """
     try:
-        made = read_record(CLASSIFIER)
-        settings, inputs = made["params"]["training"], _by_name(made["inputs"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        made = json.loads((CLASSIFIER / TRAINING).read_bytes())
+        settings, labelled = made["settings"], made["labelled"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{CLASSIFIER / PROVENANCE}: found a damaged file ({error}), expected how the "
+            f"{CLASSIFIER / TRAINING}: found a damaged file ({error}), expected how the "
             "classifier of patterns was trained. Restore the file, or make it again: "
             "`make pattern-classifier`."
         ) from None
     if settings != training_settings(patterns):
         return False
-    found = identify(map(str, labelled_maps.files(labelled_maps.SHIPPED)))
-    return _by_name(found).items() <= inputs.items()
+    return bool(labelled == _digests(labelled_maps.files(labelled_maps.SHIPPED)))
+
+
+def record_training(folder: Path, settings: Mapping[str, Any], labelled: Iterable[Path]) -> None:
+    """Write `TRAINING` beside a classifier.
+
+    Args:
+        folder: The classifier.
+        settings: See `training_settings`.
+        labelled: Files of the labelled maps.
+    """
+    content = {
+        "settings": dict(settings),
+        "labelled": _digests(labelled),
+        "code": training_code(),
+    }
+    write_json(content, folder / TRAINING)
+
+
+def _digests(files: Iterable[Path]) -> dict[str, str]:
+    """Digests by file name only, since the project may be anywhere."""
+    return {path.name: fingerprint(path) for path in files}
 
 
 def training_code() -> str:
@@ -84,8 +106,3 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 def _is_text(line: ast.stmt) -> bool:
     value = line.value if isinstance(line, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
-
-
-def _by_name(digests: Mapping[str, str]) -> dict[str, str]:
-    """Digests by file name only, since the project may be anywhere."""
-    return {Path(path).name: digest for path, digest in digests.items()}

@@ -47,7 +47,7 @@ from darksecrets.pretraining.head_table import head_table, summary
 from darksecrets.pretraining.tables import HEADS, LOG
 from darksecrets.run.files import atomic, write_json, write_text
 from darksecrets.run.progress import progress
-from darksecrets.run.provenance import environment
+from darksecrets.run.records import describe_environment
 from darksecrets.run.resuming import finish, resuming
 
 IGNORED = -100  # PyTorch's label of positions that are not predicted
@@ -547,12 +547,12 @@ def record(
         "corpus": {"training": training, "heldout": heldout},
         "parameters": sum(p.numel() for p in model.parameters()),
         "result": curve.iloc[-1].to_dict(),
-        "environment": environment(),
+        "environment": describe_environment(),
     }
 
 
 def pretrain(output: Path, *, configuration: Configuration, seed: int, threads: int) -> None:
-    """Pre-train the tiny BERT on the built-in corpus, and write its tables and provenance.
+    """Pre-train the tiny BERT on the built-in corpus, and write its tables and its record.
 
     The last two checkpoints are kept beside ``output`` until it is written. When called again with
     the same arguments, the function resumes from the last one that is not damaged.

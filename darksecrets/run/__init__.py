@@ -1,1 +1,1 @@
-"""Shared by all packages: tables, files, provenance, resuming, GPUs, progress, errors."""
+"""Shared by all packages: tables, files, records, resuming, GPUs, progress, errors."""

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-PROVENANCE = "provenance.json"
-
 #: Data shipped with the package: word lists, labelled maps, the paper's numbers, the tiny BERT.
 RESOURCES = Path(__file__).parents[1] / "resources"
 
@@ -67,9 +65,8 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401 - anything that YAML can repre
 
 
 def fingerprint(path: Path) -> str:
-    """SHA-256 of a file, or of a folder's relative paths and contents without provenance.
+    """SHA-256 of a file, or of a folder's relative paths and contents.
 
-    Provenance contains the time of the run; without it, equal content has an equal fingerprint.
     Hidden files, such as Snakemake's, do not count.
     """
     digests = {}
@@ -87,9 +84,8 @@ def combine(digests: Mapping[str, str]) -> str:
     """
     digest = hashlib.sha256()
     for name in sorted(digests, key=PurePosixPath):
-        if PurePosixPath(name).name != PROVENANCE:
-            digest.update(name.encode())
-            digest.update(bytes.fromhex(digests[name]))
+        digest.update(name.encode())
+        digest.update(bytes.fromhex(digests[name]))
     return digest.hexdigest()
 
 

@@ -19,9 +19,11 @@ import numpy as np
 from darksecrets.run.arrays import Arrays
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import atomic, remove, write_json
-from darksecrets.run.integrity import Record, damages_of, forget, is_recorded
+from darksecrets.run.records import find_difference, read_contents
 
 IDENTITY = "identity.json"
+FINISHED = ".finished"
+"""Folder beside steps, with what each contained when it was finished."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,15 +53,21 @@ def resuming(output: Path, identity: Mapping[str, Any], done: str) -> Iterator[P
     try:
         yield folder
     except BaseException as error:
-        if isinstance(error, InputError) or not any(map(is_recorded, folder.glob(done))):
+        if isinstance(error, InputError) or not any(
+            _record_of(step).is_file() for step in folder.glob(done)
+        ):
             remove(folder)
         raise
     remove(folder)
 
 
 def finish(step: Path) -> None:
-    """Record the fingerprints of a step, a file or folder, once it is complete."""
-    Record.take(step, "").write()
+    """Record what a step contains, a file or folder, once it is complete."""
+    write_json(read_contents(step), _record_of(step))
+
+
+def _record_of(step: Path) -> Path:
+    return step.parent / FINISHED / f"{step.name}.json"
 
 
 def whole(steps: Iterable[Path]) -> list[Path]:
@@ -69,7 +77,7 @@ def whole(steps: Iterable[Path]) -> list[Path]:
         if problem := _problem(step):
             _log.warning("Threw away %s, which is not used: %s", step, problem)
             remove(step)
-            forget([step])
+            remove(_record_of(step))
         else:
             kept.append(step)
     return kept
@@ -77,17 +85,14 @@ def whole(steps: Iterable[Path]) -> list[Path]:
 
 def _problem(step: Path) -> str:
     """Why a step cannot be used; empty if it can."""
+    record = _record_of(step)
     try:
-        if not is_recorded(step):
-            return "it was not finished"
-        damage = next(damages_of(step, verify=True), None)
-    except InputError as error:
-        return str(error)
-    return (
-        f"found {damage.found} in {damage.file}, expected {damage.expected or 'none'}"
-        if damage
-        else ""
-    )
+        contents = json.loads(record.read_bytes())
+    except FileNotFoundError:
+        return "it was not finished"
+    except ValueError as error:
+        return f"{record}: found no JSON ({error})"
+    return find_difference(step, contents)
 
 
 def _is_of(folder: Path, identity: Mapping[str, Any]) -> bool:

@@ -27,7 +27,7 @@ HEADS = pd.DataFrame(
 
 def run(folder: Path, heads: pd.DataFrame = HEADS, weights: float = 1.0) -> Path:
     """A run with a table, its Parquet, arrays, JSON, weights, and files that are no results."""
-    for name in ("tables", "logs", "maps"):
+    for name in ("tables", "logs", "maps", "records"):
         (folder / name).mkdir(parents=True)
     heads.to_csv(folder / "tables" / f"{HEAD_ABLATION.name}.csv", index=False)
     heads.to_parquet(folder / "tables" / "many.parquet")
@@ -35,7 +35,7 @@ def run(folder: Path, heads: pd.DataFrame = HEADS, weights: float = 1.0) -> Path
     np.savez(folder / "maps" / "of.npz", a=np.arange(6.0).reshape(2, 3), b=np.array(["x", "y"]))
     np.save(folder / "maps" / "one.npy", np.full(3, weights, np.float16))
     (folder / "maps" / "of.json").write_text('{"parts": [{"n": 1}, {"n": 2.5}], "of": "x"}')
-    (folder / "maps" / "of.provenance.json").write_text(f'{{"made": "{folder}"}}')
+    (folder / "records" / "of.json").write_text(f'{{"made": "{folder}"}}')
     (folder / "logs" / "a.csv").write_text(f"log\n{folder}\n")
     return folder
 
@@ -50,7 +50,7 @@ def states(old: Path, new: Path, renames: Renames | None = None) -> dict[str, st
 TABLE, MANY = f"tables/{HEAD_ABLATION.name}.csv", "tables/many.parquet"
 
 
-def test_a_run_equals_itself_although_provenance_logs_and_times_differ(tmp_path):
+def test_a_run_equals_itself_although_records_logs_and_times_differ(tmp_path):
     old, new = run(tmp_path / "old"), run(tmp_path / "new")
     (new / "tables" / "compression_times.csv").write_text("seconds\n7\n")
     assert states(old, new) == {}

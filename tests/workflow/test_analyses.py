@@ -96,5 +96,5 @@ def test_an_analysis_is_added_with_files_alone(clone, tmp_path, snakemake):
                 attention = store.maps(example)[row.layer - 1, row.head - 1].astype(float)
                 total += sum(attention[i, 0] for i in range(len(attention))) / len(attention)
             assert row.share == pytest.approx(total / 4, rel=1e-6)
-    record = json.loads((results / "tables" / "first_tokens.provenance.json").read_text())
+    record = json.loads((results / "records" / "measure_first_tokens.json").read_text())
     assert record["params"]["settings"] == {"tasks": ["RTE", "SST-2"], "examples": 4}

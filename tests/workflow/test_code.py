@@ -13,7 +13,7 @@ INPUTS = (
 TABLES = ("cosine", "learned")
 OUTPUTS = {
     "extract_attention": ["attention/RTE"],
-    "annotate_examples": ["annotation/RTE.jsonl", "annotation/RTE.provenance.json"],
+    "annotate_examples": ["annotation/RTE.jsonl"],
     "figure5": [f"figures/figure5.{suffix}" for suffix in ("svg", "pdf", "png")],
 }
 ALL = set(OUTPUTS)
@@ -67,7 +67,7 @@ def edit(snakemake, smoke_config, project):
         ("darksecrets/data/sampling.py", {"extract_attention", "annotate_examples"}),
         ("scripts/_job.py", ALL),
         ("scripts/extract_attention.py", {"extract_attention"}),
-        ("darksecrets/run/provenance.py", ALL),
+        ("darksecrets/run/records.py", ALL),
         ("darksecrets/finetuning/training.py", set()),
     ],
 )
@@ -80,7 +80,7 @@ def test_editing_a_module_reruns_what_imports_it_and_nothing_else(
 @pytest.mark.parametrize(
     "edited",
     [
-        *("darksecrets/attention/extraction.py", "darksecrets/run/provenance.py"),
+        *("darksecrets/attention/extraction.py", "darksecrets/run/records.py"),
         *("scripts/_job.py", "scripts/extract_attention.py"),
     ],
 )

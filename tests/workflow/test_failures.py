@@ -40,11 +40,12 @@ def undisturbed(snakemake, smoke_config, tmp_path_factory):
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """Where a run is disturbed: it has nothing yet."""
-    made = tmp_path / "disturbed"
-    made.mkdir()
-    return made
+def folder(tmp_path_factory):
+    """Where a run is disturbed: it has nothing yet.
+
+    It is beside the undisturbed one, since jobs know files that ship by relative paths.
+    """
+    return tmp_path_factory.mktemp("disturbed")
 
 
 @pytest.fixture

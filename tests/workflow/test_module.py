@@ -101,7 +101,7 @@ def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
     (project / "Snakefile").write_text(DEPLOYED.format(commit=release))
     targets = ("results/inner/annotation/RTE.jsonl", "results/inner/figures/figure4.svg")
     call(*targets)
-    record = json.loads((project / "results/inner/data/RTE/provenance.json").read_text())
+    record = json.loads((project / "results/inner/records/prepare_dataset/RTE.json").read_text())
     assert release.startswith(record["environment"]["darksecrets"]["commit"])
     by_default = planned(call("-n"))
     assert by_default["figure5"] == by_default["figure9"] == by_default["finetune"] / 2 == 1

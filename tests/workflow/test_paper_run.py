@@ -166,7 +166,7 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
         with torch.inference_mode(), disable(model, sweep.sets["name"][number]):
             logits = evaluate(model, split)
         assert np.array_equal(sweep.predictions[number], logits.argmax(axis=1))
-    record = json.loads((run / "ablation/RTE/finetuned/seed-2/provenance.json").read_text())
+    record = json.loads((run / "records/sweep_heads/RTE/finetuned/seed-2.json").read_text())
     assert record["sweep"]["backend"] == "shared"
     assert not list(run.rglob(".seed-*.partial"))
 
@@ -239,12 +239,12 @@ def test_printed_numbers_stand_beside_those_of_the_run(run):
 
 
 def test_results_can_be_traced_to_seeds_versions_and_data(run):
-    model = json.loads((run / "models/RTE/finetuned/seed-2/provenance.json").read_text())
+    model = json.loads((run / "records/finetune/RTE/finetuned/seed-2.json").read_text())
     assert model["wildcards"]["seed"] == "2"
     assert model["environment"]["libraries"]["transformers"]
     data = "results/smoke/data/RTE"
-    tables = json.loads((run / "tables" / "attention_levels.provenance.json").read_text())
-    stores = json.loads((run / "attention/RTE/provenance.json").read_text())
+    tables = json.loads((run / "records/compare_attention.json").read_text())
+    stores = json.loads((run / "records/extract_attention/RTE.json").read_text())
     assert data in model["inputs"]
     assert model["inputs"][data] == stores["inputs"][data]
     assert stores["extraction"]["finetuned/seed-2"]["device"]
@@ -263,7 +263,6 @@ def test_maps_to_label_come_from_every_task_layer_and_head(run, call):
     counts = table.groupby(["task", "layer", "head"]).size()
     assert len(counts) == len(TASKS) * 6 * 6
     assert counts.max() == 2
-    assert (run / "patterns" / "maps" / "provenance.json").is_file()
 
 
 def test_no_temporary_file_is_left(run):
@@ -278,7 +277,7 @@ def test_a_second_call_has_nothing_to_do(rerun):
 def test_a_fork_gives_what_a_process_of_its_own_gives(call, run):
     """The run has enough jobs to start them as forks; two jobs are too few.
 
-    What is made again has another provenance, so it comes after `all` had nothing to do.
+    What is made again is newer, so it comes after `all` had nothing to do.
     """
     made = [run / "tables" / "baselines.csv", run / "tables" / "learning_curves.csv"]
     before = [file.read_bytes() for file in made]
@@ -359,9 +358,11 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     drawn = {path.name for path in (folder / "figures").glob("[!.]*")}
     names = ("statistics", "heads-1", "maps-1", "heads-2", "maps-2")
     assert drawn == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png")}
-    record = json.loads((folder / "features" / "provenance.json").read_text())
+    records = folder.parents[1] / "records"
+    record = json.loads((records / "measure_text" / f"{folder.name}.json").read_text())
     assert record["left_out"]["framenet_heads, framenet_controls"]
-    assert json.loads((folder / "provenance.json").read_text())["params"]["text"] == text
+    looked = json.loads((records / "look_at_text" / f"{folder.name}.json").read_text())
+    assert looked["params"]["text"] == text
 
 
 def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
@@ -451,6 +452,6 @@ def test_a_job_that_reads_a_damaged_file_names_it_and_what_to_do(damaged, snakem
     for name in DAMAGED:
         folder = name if name.endswith((".csv", ".jsonl")) else str(Path(name).parent)
         folder = folder.removesuffix("/validation").removesuffix("/pretrained")
-        message = rf"results/smoke/{name}: found .*, expected .* To make it again: rm -r "
-        assert re.search(f"{message}results/smoke/{folder}, then run the same", done.stderr), name
+        message = rf"results/smoke/{name}: found .*, expected .* To make it again: rm -r '"
+        assert re.search(f"{message}results/smoke/{folder}', then run the same", done.stderr), name
     assert done.stderr.count("Error in rule ") == len(DAMAGED)

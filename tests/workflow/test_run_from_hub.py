@@ -36,7 +36,7 @@ def test_data_and_model_come_from_the_hub_and_then_from_its_cache(
     for folder in (first, second):
         folder.mkdir()
     snakemake(first, STORES, config=config, environment=client.environment)
-    model = json.loads((first / "results/hub/models/pretrained/provenance.json").read_text())
+    model = json.loads((first / "results/hub/records/get_pretrained_model.json").read_text())
     assert model["model"]["revision"] == content.BERT_COMMIT
     assert not [path for path in hub.downloads() if "test-" in path], "no split without labels"
 

@@ -57,12 +57,6 @@ def add_parameter(rule: Any, name: str, value: Any) -> None:  # noqa: ANN401
         rule.set_params(**{name: value})
 
 
-def keeps_only_outputs(workflow: Any) -> bool:  # noqa: ANN401
-    """Whether results are kept by a storage provider, which takes only what rules declare."""
-    settings = workflow.storage_settings
-    return bool(settings and settings.default_storage_provider)
-
-
 def script_of(rule: Any) -> str | None:  # noqa: ANN401
     """A rule's script as given in the rule file, relative to that file."""
     script: str | None = rule.script
@@ -129,13 +123,3 @@ def measured(script: PythonScript, process: int | None) -> AbstractContextManage
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401
     """Jobs that Snakemake will run (or would, in a plan), without mere targets."""
     return (job for job in dag.needrun_jobs(exclude_finished=False) if job.output)
-
-
-def results_of(dag: Any) -> dict[str, str]:  # noqa: ANN401
-    """Rule of every file and folder that a run makes and keeps, whether or not it is made again."""
-    return {
-        str(path): job.rule.name
-        for job in dag.jobs
-        for path in job.output
-        if "temp" not in getattr(path, "flags", {})
-    }

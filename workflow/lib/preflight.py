@@ -35,7 +35,7 @@ CAPABILITIES: dict[analyses.Capability, Callable[[Mapping[str, Any], Path], str]
     "layers": landscape.left_out,
 }
 LEFT_OUT = "left_out"
-DERIVED = (LEFT_OUT, "most_seeds", "only_outputs_kept")
+DERIVED = (LEFT_OUT, "most_seeds")
 """Keys that the workflow adds to a resolved configuration."""
 
 #: Checks of plans and runs: local files and models.

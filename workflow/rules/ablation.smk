@@ -75,7 +75,6 @@ rule score_ablation:
         sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in EFFECTS},
-        provenance="<results>/tables/head_ablation.provenance.json",
     log:
         "<logs>/score_ablation.log",
     benchmark:
@@ -108,7 +107,6 @@ rule compare_effects:
         token_pairs="<results>/tables/token_pairs.csv",
     output:
         **{name: f"<results>/tables/{name}.csv" for name in COMPARISONS},
-        provenance="<results>/tables/task_agreement.provenance.json",
     log:
         "<logs>/compare_effects.log",
     benchmark:

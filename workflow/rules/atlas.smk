@@ -34,7 +34,6 @@ rule atlas_maps:
         sweeps=[f"<results>/ablation/{FIRST[task]}" for task in FLIPPED],
     output:
         maps=per_task("<results>/atlas/{task}.json"),
-        provenance="<results>/atlas/provenance.json",
     log:
         "<logs>/atlas_maps.log",
     benchmark:
@@ -65,7 +64,6 @@ rule atlas:
         maps=per_task("<results>/atlas/{task}.json"),
     output:
         page="<results>/atlas.html",
-        provenance="<results>/atlas.provenance.json",
     log:
         "<logs>/atlas.log",
     group:

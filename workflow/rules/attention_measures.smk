@@ -31,7 +31,6 @@ rule measure_alternatives:
     output:
         **{name: f"<results>/attention_measures/{{task}}/{name}.csv" for name in MEASURED_TABLES},
         examples=directory("<results>/attention_measures/{task}/examples"),
-        provenance="<results>/attention_measures/{task}/provenance.json",
     log:
         "<logs>/measure_alternatives/{task}.log",
     benchmark:
@@ -65,7 +64,6 @@ rule measure_linked_alternatives:
     output:
         table="<results>/tables/framenet_heads_by_measure.csv",
         controls="<results>/tables/framenet_controls_by_measure.csv",
-        provenance="<results>/tables/framenet_heads_by_measure.provenance.json",
     log:
         "<logs>/measure_linked_alternatives.log",
     benchmark:
@@ -122,11 +120,9 @@ rule compare_alternatives:
         weights=[f"<results>/tables/{name}.csv" for name in MADE_BY_MEASURE],
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
         tables=TABLES_BY_MEASURE,
-        records=sorted({record_of(table) for table in TABLES_BY_MEASURE}),
     output:
         **MADE_BY_MEASURE,
         claims="<results>/tables/claims_by_measure.csv",
-        provenance="<results>/tables/attention_by_measure.provenance.json",
     log:
         "<logs>/compare_alternatives.log",
     benchmark:

@@ -24,7 +24,6 @@ rule claims:
         numbers=shipped("paper/numbers.yaml"),
         table1=shipped("paper/table1.csv"),
         tables=TABLES_OF_CLAIMS,
-        records=sorted({record_of(table) for table in TABLES_OF_CLAIMS}),
     output:
         table="<results>/tables/claims.csv",
         beside_paper="<results>/tables/beside_paper.csv",
@@ -34,7 +33,6 @@ rule claims:
             category="Claims",
             labels={"result": "Claims"},
         ),
-        provenance="<results>/tables/claims.provenance.json",
     log:
         "<logs>/claims.log",
     conda:

@@ -25,7 +25,7 @@ from darksecrets.framenet import sources as framenet
 from darksecrets.models import checkpoints
 from darksecrets.norms import preflight as of_norms
 from darksecrets.patterns import annotations, trained
-from darksecrets.run import analyses, gpus, verifying
+from darksecrets.run import analyses, gpus
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
@@ -45,7 +45,6 @@ try:
         preflight.check(config, looking=with_text)
     found = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
     config["left_out"] = {key: "" if with_text else why for key, why in found(config).items()}
-    config["only_outputs_kept"] = compat.keeps_only_outputs(workflow)
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
     raise WorkflowError(str(error)) from None
@@ -510,7 +509,6 @@ def collect(
             **tables,
         output:
             **{table: f"<results>/tables/{contracts.TABLES[table].file}" for table in tables},
-            provenance=f"<results>/tables/{next(iter(tables))}.provenance.json",
         log:
             f"<logs>/{name}.log",
         group:
@@ -526,16 +524,6 @@ def collect(
             "../../scripts/collect_tables.py"
 
     compat.describe(getattr(rules, name), what)
-
-
-def record_of(table: str) -> str:
-    """Provenance of a table of the run: that of the rule that makes it, beside the table."""
-    for each in compat.rules_of(workflow, RULES):
-        if any(
-            str(path).endswith(table) for path in each.output
-        ):  # with storage, there is a prefix
-            return str(Path(table).with_name(Path(str(each.output.provenance)).name))
-    return str(Path(table).with_suffix(".provenance.json"))
 
 
 def figure_files(*names: str, formats: tuple[str, ...] = ("pdf", "svg", "png")) -> list[str]:
@@ -611,13 +599,6 @@ def start_run() -> None:
 
 
 def finish_run() -> None:
-    """After the last job: list the results; show Table 1 and where the results are."""
-    made = compat.results_of(workflow.dag)
-    if not config["only_outputs_kept"]:
-        named = {
-            os.path.relpath(path, RESULTS): rule
-            for path, rule in made.items()
-            if Path(path).is_relative_to(RESULTS)
-        }
-        verifying.list_results(RESULTS, named, all_of_run=set(RESULTS_OF_RUN) <= set(made))
+    """After the last job: show Table 1 and where the results are."""
+    made = {str(path) for job in workflow.dag.jobs for path in job.output}
     logger.info(summarize(RESULTS, with_table=str(RESULTS / "figures" / "table1.md") in made))

@@ -29,7 +29,6 @@ rule compress_model:
             name: f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv"
             for name in TABLES_OF_COMPRESSION
         },
-        provenance="<results>/compression/{task}/seed-{seed}/provenance.json",
     log:
         "<logs>/compress_model/{task}/seed-{seed}.log",
     benchmark:

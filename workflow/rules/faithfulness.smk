@@ -18,7 +18,6 @@ rule measure_faithfulness:
         finetuned=finetuned_folders,
     output:
         **{name: f"<results>/faithfulness/{{task}}/{name}.csv" for name in TABLES_OF_FAITHFULNESS},
-        provenance="<results>/faithfulness/{task}/provenance.json",
     log:
         "<logs>/measure_faithfulness/{task}.log",
     benchmark:

@@ -18,7 +18,6 @@ rule annotate_examples:
         pipeline=pipeline_files,
     output:
         annotation="<results>/annotation/{task}.jsonl",
-        provenance="<results>/annotation/{task}.provenance.json",
     log:
         "<logs>/annotate_examples/{task}.log",
     benchmark:
@@ -56,7 +55,6 @@ rule measure_attention:
         layer_similarity="<results>/similarity/{task}/layer_similarity.csv",
         examples=directory("<results>/features/{task}/examples"),
         patterns=directory("<results>/patterns/{task}"),
-        provenance="<results>/features/{task}/provenance.json",
     log:
         "<logs>/measure_attention/{task}.log",
     benchmark:
@@ -94,7 +92,6 @@ rule compare_attention:
     output:
         **{name: f"<results>/tables/{name}.csv" for name in MEASURED_TABLES if tasks_of(name)},
         **{name: f"<results>/tables/{name}.csv" for name in OF_MODELS},
-        provenance="<results>/tables/attention_levels.provenance.json",
     log:
         "<logs>/compare_attention.log",
     benchmark:

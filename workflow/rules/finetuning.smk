@@ -76,7 +76,6 @@ rule evaluate_baselines:
         table="<results>/tables/baselines.csv",
         predictions=per_task("<results>/predictions/{task}/baselines.csv"),
         learned="<results>/tables/learned.csv",
-        provenance="<results>/tables/baselines.provenance.json",
     log:
         "<logs>/evaluate_baselines.log",
     benchmark:
@@ -111,7 +110,6 @@ rule compare_scores:
         means="<results>/tables/score_means.csv",
         differences="<results>/tables/score_differences.csv",
         mean_differences="<results>/tables/mean_differences.csv",
-        provenance="<results>/tables/table1.provenance.json",
     log:
         "<logs>/compare_scores.log",
     benchmark:

@@ -30,7 +30,6 @@ rule collect_framenet_links:
         unpack(links_files),
     output:
         table="<results>/tables/framenet_links.csv",
-        provenance="<results>/tables/framenet_links.provenance.json",
     log:
         "<logs>/collect_framenet_links.log",
     benchmark:
@@ -65,7 +64,6 @@ rule measure_framenet_heads:
         table="<results>/tables/framenet_heads.csv",
         controls="<results>/tables/framenet_controls.csv",
         example="<results>/tables/framenet_example.npz",
-        provenance="<results>/tables/framenet_heads.provenance.json",
     log:
         "<logs>/measure_framenet_heads.log",
     benchmark:

@@ -40,7 +40,6 @@ rule measure_importance:
             name: f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv"
             for name in TABLES_OF_IMPORTANCE
         },
-        provenance="<results>/importance/{task}/seed-{seed}/provenance.json",
     log:
         "<logs>/measure_importance/{task}/seed-{seed}.log",
     benchmark:
@@ -165,7 +164,6 @@ rule score_pruned:
         pruned=per_task_and_seed("<results>/pruned/{task}/seed-{seed}", PRUNED),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_PRUNING},
-        provenance="<results>/tables/pruning_curves.provenance.json",
     log:
         "<logs>/score_pruned.log",
     benchmark:
@@ -208,7 +206,6 @@ rule learn_gates:
         importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
     output:
         **{name: f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv" for name in TABLES_OF_GATES},
-        provenance="<results>/gates/{task}/seed-{seed}/provenance.json",
     log:
         "<logs>/learn_gates/{task}/seed-{seed}.log",
     benchmark:
@@ -260,7 +257,6 @@ rule compare_important_heads:
         tables=lambda wildcards: TABLES_OF_HEADS,
     output:
         table="<results>/tables/important_heads.csv",
-        provenance="<results>/tables/important_heads.provenance.json",
     log:
         "<logs>/compare_important_heads.log",
     benchmark:

@@ -71,7 +71,6 @@ rule score_reset:
         ],
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE},
-        provenance="<results>/tables/reset_layers.provenance.json",
     log:
         "<logs>/score_reset.log",
     benchmark:
@@ -118,7 +117,6 @@ rule measure_flatness:
         ],
     output:
         flatness="<results>/flatness/{task}.csv",
-        provenance="<results>/flatness/{task}.provenance.json",
     log:
         "<logs>/measure_flatness/{task}.log",
     benchmark:
@@ -149,7 +147,6 @@ rule compare_flatness:
     output:
         flatness="<results>/tables/flatness.csv",
         means="<results>/tables/flatness_means.csv",
-        provenance="<results>/tables/flatness.provenance.json",
     log:
         "<logs>/compare_flatness.log",
     benchmark:
@@ -239,7 +236,6 @@ rule measure_surface:
             for name in TABLES_OF_SURFACES
         },
         surface="<results>/surfaces/{task}/seed-{seed}/loss_surface.npz",
-        provenance="<results>/surfaces/{task}/seed-{seed}/provenance.json",
     log:
         "<logs>/measure_surface/{task}/seed-{seed}.log",
     benchmark:

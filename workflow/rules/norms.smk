@@ -14,7 +14,6 @@ rule measure_norms:
         finetuned=finetuned_folders,
     output:
         **{name: f"<results>/norms/{{task}}/{name}.csv" for name in TABLES_OF_NORMS},
-        provenance="<results>/norms/{task}/provenance.json",
     log:
         "<logs>/measure_norms/{task}.log",
     benchmark:

@@ -50,7 +50,6 @@ if not SHIPS:
             labelled=labelled_files(),
         output:
             predictions="<results>/tables/pattern_predictions.csv",
-            provenance="<results>/tables/pattern_predictions.provenance.json",
         log:
             "<logs>/cross_validate_patterns.log",
         benchmark:
@@ -108,7 +107,6 @@ rule score_pattern_classifier:
         scores="<results>/tables/pattern_cv.csv",
         table="<results>/tables/typical_maps.csv",
         maps="<results>/tables/typical_maps.npz",
-        provenance="<results>/tables/pattern_cv.provenance.json",
     log:
         "<logs>/score_pattern_classifier.log",
     group:
@@ -139,7 +137,6 @@ rule compare_patterns:
         pattern_heads="<results>/tables/pattern_heads.csv",
         pattern_agreement="<results>/tables/pattern_agreement.csv",
         pattern_maps="<results>/tables/pattern_maps.parquet",
-        provenance="<results>/tables/patterns.provenance.json",
     log:
         "<logs>/compare_patterns.log",
     benchmark:

@@ -26,7 +26,6 @@ rule measure_redundancy:
         head_distances="<results>/redundancy/{task}/head_distances.parquet",
         example_distances="<results>/redundancy/{task}/example_distances.csv",
         statistics=directory("<results>/redundancy/{task}/statistics"),
-        provenance="<results>/redundancy/{task}/provenance.json",
     log:
         "<logs>/measure_redundancy/{task}.log",
     benchmark:
@@ -56,7 +55,6 @@ rule compare_redundancy:
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_REDUNDANCY},
         head_distances="<results>/tables/head_distances.parquet",
-        provenance="<results>/tables/redundancy.provenance.json",
     log:
         "<logs>/compare_redundancy.log",
     benchmark:

@@ -46,7 +46,6 @@ rule score_seeds:
         curves=files_of_grids("curves", "curve"),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SEEDS},
-        provenance="<results>/tables/seed_grid.provenance.json",
     log:
         "<logs>/score_seeds.log",
     benchmark:

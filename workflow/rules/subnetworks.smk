@@ -99,7 +99,6 @@ rule score_subnetworks:
         ],
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SUBNETWORKS},
-        provenance="<results>/tables/subnetworks.provenance.json",
     log:
         "<logs>/score_subnetworks.log",
     benchmark:

@@ -21,7 +21,6 @@ rule read_treebank:
     output:
         **DOCUMENTS,
         treebank="<results>/treebank/treebank.jsonl",
-        provenance="<results>/treebank/provenance.json",
     log:
         "<logs>/read_treebank.log",
     benchmark:
@@ -50,7 +49,6 @@ rule measure_syntax:
         model="<results>/models/pretrained",
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SYNTAX},
-        provenance="<results>/tables/syntactic_heads.provenance.json",
     log:
         "<logs>/measure_syntax.log",
     benchmark:
@@ -130,7 +128,6 @@ rule measure_coreference:
         model="<results>/models/pretrained",
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_COREFERENCE},
-        provenance="<results>/tables/coreference_heads.provenance.json",
     log:
         "<logs>/measure_coreference.log",
     benchmark:

@@ -27,7 +27,6 @@ rule look_at_text:
         examples=f"{LOOK}/examples.csv",
         patterns=f"{LOOK}/pattern_maps.parquet",
         shown=f"{LOOK}/shown.csv",
-        provenance=f"{LOOK}/provenance.json",
     log:
         f"<logs>/look_at_text/{LOOK_NAME}.log",
     benchmark:
@@ -59,7 +58,6 @@ rule measure_text:
         pipeline=branch(config["inspect"]["parse"] != "off", then=parser_files, otherwise=[]),
     output:
         **{name: f"{LOOK}/features/{name}.csv" for name in MEASURED_TABLES},
-        provenance=f"{LOOK}/features/provenance.json",
     log:
         f"<logs>/measure_text/{LOOK_NAME}.log",
     benchmark:

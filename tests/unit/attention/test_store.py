@@ -10,7 +10,6 @@ import pytest
 
 from darksecrets.attention import store as module
 from darksecrets.attention.store import AttentionStore, write_store
-from darksecrets.run import integrity
 from darksecrets.run.errors import InputError
 
 LAYERS, HEADS = 2, 3
@@ -184,25 +183,6 @@ def test_too_little_space(tmp_path, monkeypatch):
     ):
         pass
     assert list(tmp_path.iterdir()) == []
-
-
-def test_of_a_large_array_what_is_read_is_checked(tmp_path, maps, monkeypatch):
-    """Chunks of 256 bytes: the first example has three, the last one is in the last."""
-    monkeypatch.setattr(integrity, "CHUNK", 256)
-    folder = tmp_path / "store"
-    write(folder, maps)
-    integrity.Record.take(folder, "extract_attention").write()
-    whole = AttentionStore.open(folder)
-    np.testing.assert_array_equal(whole.maps(0), maps[0])
-    assert [len(found) for _, found in whole.batches()] == [1, 3, 1]
-    with (folder / "maps.npy").open("r+b") as stream:
-        stream.seek(600)
-        stream.write(bytes(64))
-    damaged = AttentionStore.open(folder)
-    np.testing.assert_array_equal(damaged.maps(4), maps[4])
-    for read in (lambda: damaged.maps(0), lambda: list(damaged.batches()), damaged.chunks.check):
-        with pytest.raises(InputError, match=r"maps\.npy: found .* from byte 512, expected"):
-            read()
 
 
 @pytest.mark.parametrize("name", ["store.json", "examples.parquet", "maps.npy"])

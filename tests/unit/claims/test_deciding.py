@@ -28,7 +28,6 @@ from darksecrets.claims import tables as claim_columns
 from darksecrets.claims.estimates import Estimate, Threshold
 from darksecrets.claims.sources import Run, Tables
 from darksecrets.contracts import TABLES
-from darksecrets.run.files import fingerprint, write_json
 
 
 def without(frames: Frames, **values: object) -> Frames:
@@ -201,16 +200,14 @@ def test_a_head_that_no_control_rules_out_may_stand_out():
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of tables with the provenance of the rule that made them."""
+    """A folder of tables."""
     for name, frame in whole(CASES["37"][YES] | CASES["22"][YES]).items():
         TABLES[name].write(frame, tmp_path / f"{name}.csv")
-        outputs = {f"results/demo/tables/{name}.csv": fingerprint(tmp_path / f"{name}.csv")}
-        write_json({"outputs": outputs}, tmp_path / f"{name}.provenance.json")
     return tmp_path
 
 
 def read(folder) -> Tables:
-    return sources.read(sorted(folder.glob("*.csv")), sorted(folder.glob("*.json")), TABLES)
+    return sources.read(sorted(folder.glob("*.csv")), TABLES)
 
 
 def test_tables_of_the_run_are_read(folder):
@@ -219,17 +216,7 @@ def test_tables_of_the_run_are_read(folder):
     assert decide("37", tables).answer == YES
 
 
-def test_a_table_of_another_run_is_not_used(folder):
-    path = folder / "survival.csv"
-    path.write_text(path.read_text().replace("QQP", "CoLA"))
-    found = decide("37", read(folder))
-    assert found.answer == OPEN
-    assert "not the table that this run made" in found.reason
-    assert decide("22", read(folder)).answer == YES
-
-
 def test_a_damaged_table_is_not_used(folder):
-    (folder / "survival.provenance.json").unlink()
     path = folder / "survival.csv"
     path.write_text(path.read_text()[:-20])
     found = decide("37", read(folder))
@@ -237,7 +224,7 @@ def test_a_damaged_table_is_not_used(folder):
 
 
 def test_without_any_table_all_claims_have_a_row(tmp_path):
-    claims = decide_all(sources.read([tmp_path / "survival.csv"], [], TABLES))
+    claims = decide_all(sources.read([tmp_path / "survival.csv"], TABLES))
     claim_columns.CLAIMS.write(claims, tmp_path / "claims.csv")
     found = claim_columns.CLAIMS.read(tmp_path / "claims.csv").set_index("id")
     assert len(found) == len(CLAIMS)

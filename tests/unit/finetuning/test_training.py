@@ -270,7 +270,7 @@ def halve(file: Path) -> None:
         (["checkpoint-5/model.safetensors"], halve, 4),
         (["checkpoint-5/trainer_state.json"], halve, 4),
         (["checkpoint-5/rng_state.pth"], flip, 4),
-        (["checkpoint-5/.fingerprints.json"], halve, 4),
+        ([".finished/checkpoint-5.json"], halve, 4),
         (["checkpoint-4/optimizer.pt"], halve, 5),
         (["checkpoint-4/scheduler.pt", "checkpoint-5/scheduler.pt"], Path.unlink, None),
         (["identity.json"], halve, None),

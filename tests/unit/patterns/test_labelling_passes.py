@@ -243,12 +243,10 @@ def test_a_file_with_other_columns_is_refused(folder):
 
 def test_the_copy_has_the_maps_and_not_the_labels_of_the_sample(sample, tmp_path):
     label_all(sample, "x", 1, lambda _: "block")
-    (sample / "provenance.json").write_text("{}")
     prepare(tmp_path / "copy", sample)
     copy = MapSet.load(tmp_path / "copy")
     assert copy.labels.empty
     pd.testing.assert_frame_equal(copy.table, MapSet.load(sample).table)
-    assert (tmp_path / "copy" / "provenance.json").is_file()
 
 
 def test_a_folder_keeps_its_sample_and_its_labels(folder, sample, tmp_path):

@@ -1,8 +1,6 @@
-import json
-
 import pytest
 
-from darksecrets.run import files, provenance
+from darksecrets.run import files
 
 
 def test_a_file_appears_whole(tmp_path):
@@ -45,23 +43,7 @@ def test_fingerprint_tells_content_and_names_apart_but_not_times(tmp_path):
     for name, content in (("a", "x"), ("b", "x"), ("c", "y")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text(content)
-        (tmp_path / name / files.PROVENANCE).write_text(name)
     one, same, other = (files.fingerprint(tmp_path / name) for name in "abc")
     assert one == same != other
     (tmp_path / "a" / "file").rename(tmp_path / "a" / "renamed")
     assert files.fingerprint(tmp_path / "a") != one
-
-
-def test_provenance_names_versions_and_identifies_inputs(tmp_path):
-    import torch
-
-    environment = provenance.environment()
-    assert torch.__version__.startswith(environment["libraries"]["torch"].split("+")[0])
-    json.dumps(environment)
-    file, folder = tmp_path / "file", tmp_path / "folder"
-    file.write_text("x")
-    folder.mkdir()
-    before = provenance.identify([str(file), str(folder)])
-    assert before[str(file)] == files.fingerprint(file)
-    files.write_json({"made": "otherwise"}, folder / files.PROVENANCE)
-    assert provenance.identify([str(folder)])[str(folder)] != before[str(folder)]

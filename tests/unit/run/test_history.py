@@ -11,12 +11,13 @@ from darksecrets.run import history, opening
 LIBRARIES = {"torch": "2.13.0", "numpy": "2.4.6", "datasets": "5.2.0"}
 
 
-def record(commit, created, *, processor="CPU A", torch="2.13.0", **parts):
+def record(commit, created, *, made="tables/a.csv", processor="CPU A", torch="2.13.0", **parts):
     own = {"version": "0.1.0", "commit": commit}
     machine = {"processor": processor, "cores": 2, "python": "3.11.7"}
     libraries = LIBRARIES | {"torch": torch}
     return {
         "created": created,
+        "outputs": {made: {}},
         "environment": {**machine, "darksecrets": own, "libraries": libraries},
         **parts,
     }
@@ -27,14 +28,15 @@ def run(tmp_path):
     first, last = "2026-01-01T10:00:00Z", "2026-01-03T09:30:00Z"
     stores = record("bbb", first, processor="CPU B", extraction={"device": "cuda"})
     files = {
-        "tables/cosine.provenance.json": record("aaa", last),
-        "models/RTE/provenance.json": record("aaa", "2026-01-02T00:00:00Z", torch="2.12.0"),
-        "attention/RTE/provenance.json": stores,
-        "inspect/text/provenance.json": record("zzz", "2030-01-01T00:00:00Z"),
+        "compare_attention": record("aaa", last),
+        "finetune/RTE": record("aaa", "2026-01-02T00:00:00Z", torch="2.12.0"),
+        "extract_attention/RTE": stores,
+        "look_at_text/text": record("zzz", "2030-01-01T00:00:00Z", made="inspect/text/shown.csv"),
     }
     for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(json.dumps(content))
+        file = tmp_path / "records" / f"{name}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(content))
     measured = {
         "finetune/RTE/seed-1": (60, 50, 900.5),
         "finetune/RTE/seed-2": (90, 80, 800),
@@ -48,19 +50,19 @@ def run(tmp_path):
 
 
 def test_records_of_results_are_summarized(run):
-    found = history.gather(history.records(run))
-    assert found.commits == {"aaa": 2, "bbb": 1}, "without that of a text that was looked at"
-    assert found.machines == {"CPU A, 2 cores": 2, "CPU B, 2 cores, cuda": 1}
-    assert found.versions["torch"] == "2.13.0 and 2.12.0"
-    assert found.versions["Python"] == "3.11.7"
-    assert (found.first, found.last) == ("2026-01-01T10:00:00Z", "2026-01-03T09:30:00Z")
+    found = history.facts(run, "1, 2", {"Data": "files"})
+    assert found["Commit"] == "aaa (2 results); bbb (1 result)", "without that of a look at a text"
+    assert found["Hardware"] == "CPU A, 2 cores (2 results); CPU B, 2 cores, cuda (1 result)"
+    assert "torch 2.13.0 and 2.12.0" in found["Software"]
+    assert "Python 3.11.7" in found["Software"]
+    assert found["Made"] == "2026-01-01 10:00 to 2026-01-03 09:30 UTC"
+    assert (found["Seeds"], found["Data"]) == ("1, 2", "files")
 
 
-def test_without_records_the_history_is_that_of_this_process():
-    found = history.gather([])
-    assert sum(found.commits.values()) == sum(found.machines.values()) == 1
-    assert found.versions["torch"]
-    assert history.facts(found, "1", {})["Made"] == "times are not recorded here"
+def test_without_records_the_history_is_that_of_this_process(tmp_path):
+    found = history.facts(tmp_path, "1", {})
+    assert "torch" in found["Software"]
+    assert found["Made"] == "times are not recorded here"
 
 
 def test_costs_are_sums_and_maxima_of_the_last_attempts(run, tmp_path):
@@ -97,7 +99,7 @@ class Cells(HTMLParser):
 
 
 def test_the_fragment_has_every_fact_and_step_as_text(run):
-    facts = history.facts(history.gather(history.records(run)), "1, 2", {"Data": "files in <b>&"})
+    facts = history.facts(run, "1, 2", {"Data": "files in <b>&"})
     page = opening.html(facts, history.costs(run))
     rows = Cells(page).rows
     assert ["Commit", "aaa (2 results); bbb (1 result)"] in rows

@@ -74,13 +74,13 @@ def test_a_damaged_step_is_thrown_away_said_and_computed_again(tmp_path, caplog)
     step.write_bytes(step.read_bytes()[:-9])
     assert work(tmp_path / "output") == [0]
     assert json.loads((tmp_path / "output").read_text()) == [[0], [1]]
-    assert f"Threw away {step}, which is not used: found " in caplog.text
+    assert f"Threw away {step}, which is not used: {step}: found " in caplog.text
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_text("{")])
 def test_a_step_without_a_sound_record_is_computed_again(tmp_path, damage, caplog):
     folder = left(tmp_path)
-    damage(folder / ".fingerprints" / "step-0.npz.json")
+    damage(folder / ".finished" / "step-0.npz.json")
     assert work(tmp_path / "output") == [1]
     assert "Threw away" in caplog.text
 

@@ -10,7 +10,6 @@ rule measure_first_tokens:
         stores=expand("<results>/attention/{task}", task=FIRST_TOKENS["tasks"]),
     output:
         table="<results>/tables/first_tokens.csv",
-        provenance="<results>/tables/first_tokens.provenance.json",
     log:
         "<logs>/measure_first_tokens.log",
     conda:
