@@ -227,3 +227,13 @@ def test_the_image_is_what_the_installation_script_can_read_and_the_project_says
     assert f'image.version="{version}"' in text
     assert f"-t darksecrets:{version} " in text
     assert "://" not in text, "hosts are the builder's to name"
+
+
+def test_the_snakemake_that_is_tested_is_what_is_allowed_and_pinned(root):
+    """The oldest allowed, by `make test-oldest`, and that of the lock file."""
+    first = re.search(r'^min_version\("(.*)"\)$', (root / "Snakefile").read_text(), re.MULTILINE)[1]
+    needs = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert f"snakemake[reports]>={first}" in needs
+    lock = (root / "requirements.lock").read_text()
+    last = re.search(r"^snakemake==(\d+\.\d+)\.", lock, re.MULTILINE)[1]
+    assert f"Snakemake {first} and {last}" in (root / "docs" / "architecture.md").read_text()

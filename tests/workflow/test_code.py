@@ -77,17 +77,6 @@ def test_editing_a_module_reruns_what_imports_it_and_nothing_else(
     assert set(planned(edit(project / edited, "EDITED = True"))) == rules
 
 
-@pytest.mark.parametrize(
-    "edited",
-    [
-        *("darksecrets/attention/extraction.py", "darksecrets/run/records.py"),
-        *("scripts/_job.py", "scripts/extract_attention.py"),
-    ],
-)
-def test_a_comment_reruns_nothing(edit, planned, project, edited):
-    assert not planned(edit(project / edited, "# edited"))
-
-
 def test_a_checkout_that_only_changes_times_reruns_nothing(
     snakemake, planned, smoke_config, project
 ):

@@ -68,6 +68,7 @@ def test_pods_that_share_nothing_run_the_jobs(project, tmp_path):
             *("--executor", "kubernetes", "--configfile", "tests/workflow/smoke.yaml"),
             *("--default-storage-provider", "fs", "--default-storage-prefix", str(volume)),
             *("--container-image", "darksecrets", "--seconds-between-status-checks", "1"),
+            *("--groups", "prepare_dataset=data", "annotate_examples=data"),
         ],
         cwd=project,
         env=environment,

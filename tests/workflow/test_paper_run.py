@@ -274,17 +274,6 @@ def test_a_second_call_has_nothing_to_do(rerun):
     assert rerun("all", "report") == set()
 
 
-def test_a_fork_gives_what_a_process_of_its_own_gives(call, run):
-    """The run has enough jobs to start them as forks; two jobs are too few.
-
-    What is made again is newer, so it comes after `all` had nothing to do.
-    """
-    made = [run / "tables" / "baselines.csv", run / "tables" / "learning_curves.csv"]
-    before = [file.read_bytes() for file in made]
-    call(*(f"results/smoke/{file.relative_to(run)}" for file in made), "--force")
-    assert [file.read_bytes() for file in made] == before
-
-
 def test_editing_a_key_reruns_what_depends_on_it_and_nothing_else(rerun):
     rules = rerun("all", "--config", "samples={size: 5}")
     assert {"extract_attention", "measure_attention", "compare_attention", "figure5"} <= rules

@@ -1,7 +1,6 @@
 """Everything that this workflow uses of Snakemake beyond its documented interface, and why.
 
-`replace_script_start` makes a run faster; Snakemake is left alone in versions outside of `TESTED`.
-Everything else that stands here is read, or set on rules, and needed to build the graph.
+What stands here is read, or set on rules, and needed to build the graph.
 
 The rule files also use attributes of ``workflow`` that Snakemake's own documentation only shows in
 examples: ``current_basedir``, ``main_snakefile``, ``configfiles``, ``overwrite_configfiles``,
@@ -12,26 +11,10 @@ this package can be imported, uses the ``hosted_repo`` of a ``HostingProviderFil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import snakemake
-from packaging.version import Version
 from snakemake.io import report, sourcecache_entry
-
-if TYPE_CHECKING:
-    from snakemake.script import PythonScript
-
-TESTED = ("9.19", "9.27")
-"""The first and the last version of Snakemake that this was tested with. The first is the oldest
-that is allowed: earlier ones do not read ``profile.yaml``."""
-
-
-def is_tested() -> bool:
-    """Whether the installed version of Snakemake is one of, or between, those of `TESTED`."""
-    first, last = map(Version, TESTED)
-    return first.release <= Version(snakemake.__version__).release[:2] <= last.release
 
 
 def in_place(path: str | Path) -> str:
@@ -87,37 +70,6 @@ def show_in_report(
     """
     flagged = report("", category=category, labels=labels)
     output.set_flags({**output.flags, **flagged.flags})
-
-
-def replace_script_start(start: Callable[[Any, str], bool]) -> None:
-    """Let a function start Python scripts; those for which it returns False, Snakemake starts.
-
-    Only in a version that was tested.
-    """
-    if not is_tested():
-        return
-    from snakemake.script import PythonScript
-
-    snakemakes_own = PythonScript.execute_script
-
-    def execute_script(script: PythonScript, file: str, edit: bool = False) -> None:
-        if not start(script, file):
-            snakemakes_own(script, file, edit)
-
-    PythonScript.execute_script = execute_script
-
-
-def has_environment(script: PythonScript) -> bool:
-    """Whether a script runs in a conda environment, a container or with environment modules."""
-    return any((script.conda_env, script.container_img, script.env_modules))
-
-
-def measured(script: PythonScript, process: int | None) -> AbstractContextManager[Any]:
-    """Measure a process for the `benchmark:` file of a script, if it has one."""
-    from snakemake.benchmark import benchmarked
-
-    record = script.bench_record
-    return benchmarked(process, record) if record else nullcontext()
 
 
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -5,7 +5,7 @@ DISABLING = "Section 4.6, disabling heads and layers"
 LEFT_OUT = config["left_out"]["interventions"]
 SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
 SWEPT_TASKS = config["ablation"]["tasks"]
-OF_EFFECTS = {"section": DISABLING, "group": "effects", "of_run": SWEPT, "tasks": SWEPT_TASKS}
+OF_EFFECTS = {"section": DISABLING, "of_run": SWEPT, "tasks": SWEPT_TASKS}
 SWEPT_MODELS = [
     [task, state, seed]
     for task in SWEPT_TASKS
@@ -47,8 +47,6 @@ rule sweep_heads:
         "<benchmarks>/sweep_heads/{task}/{state}/seed-{seed}.tsv"
     wildcard_constraints:
         state="|".join(STATES),
-    group:
-        "ablation"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -111,8 +109,6 @@ rule compare_effects:
         "<logs>/compare_effects.log",
     benchmark:
         "<benchmarks>/compare_effects.tsv"
-    group:
-        "effects"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -162,7 +158,6 @@ figure(
     "Whether the same heads matter for different tasks: rank correlations of their effects.",
     section=DISABLING,
     label="Heads across tasks",
-    group="effects",
     of_run=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
     tasks=SWEPT_TASKS,
     table="<results>/tables/task_agreement.csv",

@@ -38,8 +38,6 @@ rule atlas_maps:
         "<logs>/atlas_maps.log",
     benchmark:
         "<benchmarks>/atlas_maps.tsv"
-    group:
-        "atlas"
     conda:
         "../../envs/figures.yaml"
     resources:
@@ -66,8 +64,6 @@ rule atlas:
         page="<results>/atlas.html",
     log:
         "<logs>/atlas.log",
-    group:
-        "atlas"
     conda:
         "../../envs/figures.yaml"
     params:

@@ -13,8 +13,6 @@ rule extract_attention:
         "<logs>/extract_attention/{task}.log",
     benchmark:
         "<benchmarks>/extract_attention/{task}.tsv"
-    group:
-        "attention"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]

@@ -35,8 +35,6 @@ rule measure_alternatives:
         "<logs>/measure_alternatives/{task}.log",
     benchmark:
         "<benchmarks>/measure_alternatives/{task}.tsv"
-    group:
-        "attention_measures"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -68,8 +66,6 @@ rule measure_linked_alternatives:
         "<logs>/measure_linked_alternatives.log",
     benchmark:
         "<benchmarks>/measure_linked_alternatives.tsv"
-    group:
-        "linked_alternatives"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -127,8 +123,6 @@ rule compare_alternatives:
         "<logs>/compare_alternatives.log",
     benchmark:
         "<benchmarks>/compare_alternatives.tsv"
-    group:
-        "claims"
     conda:
         "../../envs/figures.yaml"
     resources:
@@ -154,7 +148,6 @@ figure(
     "How much heads attend to [CLS] and [SEP], by weights, norms and effective attention.",
     section=ALTERNATIVES,
     label="Stripes by measure",
-    group="claims",
     of_run=bool(OTHER_MEASURES),
     table="<results>/tables/attention_levels_by_measure.csv",
 )

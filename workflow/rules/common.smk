@@ -29,7 +29,7 @@ from darksecrets.run import analyses, gpus
 from darksecrets.run.errors import InputError
 from darksecrets.text import preflight as of_text
 from darksecrets.text import texts
-from workflow.lib import captions, compat, configuration, forks, imports, preflight, resources
+from workflow.lib import captions, compat, configuration, imports, preflight, resources
 from workflow.lib.summary import summarize
 
 given = copy.deepcopy(config)  # without defaults
@@ -443,7 +443,6 @@ def figure(
     *,
     section: str,
     label: str,
-    group: str,
     run_label: str = RUN_LABEL,
     of_run: bool = True,
     tasks: list[str] | None = None,
@@ -453,7 +452,7 @@ def figure(
     """Add the rule of a figure, which `draw` of the module of that name makes from `sources`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
-    Its job is submitted with those of `group`. If `of_run`, it is part of the analysis, see `in_run`. It shows
+    If `of_run`, it is part of the analysis, see `in_run`. It shows
     all tasks, or only `tasks`; `options` are settings that the module reads.
     """
 
@@ -473,8 +472,6 @@ def figure(
             png=f"<results>/figures/{name}.png",
         log:
             f"<logs>/{name}.log",
-        group:
-            group
         conda:
             "../../envs/figures.yaml"
         params:
@@ -492,7 +489,6 @@ def collect(
     name: str,
     what: str,
     *,
-    group: str,
     tables: Mapping[str, list[str]],
     metrics: Mapping[str, list[str]] | None = None,
 ) -> None:
@@ -511,8 +507,6 @@ def collect(
             **{table: f"<results>/tables/{contracts.TABLES[table].file}" for table in tables},
         log:
             f"<logs>/{name}.log",
-        group:
-            group
         conda:
             "../../envs/figures.yaml"
         params:
@@ -543,7 +537,6 @@ def add_code() -> None:
             modules = [*([one] if one else []), *(several or [])]
             files = imports.files_of((RULES / script).resolve(), *modules)
             compat.add_parameter(each, "code", imports.digest(files))
-    imports.keep()
 
 
 def offer_tables() -> None:
@@ -594,8 +587,6 @@ def start_run() -> None:
         preflight.record_run(config, looking=looking)
     except InputError as error:
         raise WorkflowError(str(error)) from None
-    if workflow.local_exec:
-        forks.start_scripts_as_forks(len(list(compat.jobs_of(workflow.dag))))
 
 
 def finish_run() -> None:

@@ -33,8 +33,6 @@ rule compress_model:
         "<logs>/compress_model/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/compress_model/{task}/seed-{seed}.tsv"
-    group:
-        "compression"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -66,8 +64,6 @@ rule save_compressed_models:
         "<logs>/save_compressed_models/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/save_compressed_models/{task}/seed-{seed}.tsv"
-    group:
-        "compression"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -87,7 +83,6 @@ rule save_compressed_models:
 collect(
     "collect_compression",
     "Gather the tables of all tasks and seeds: compressed models.",
-    group="effects",
     tables={
         name: per_task_and_seed(
             f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv", COMPRESSED
@@ -102,7 +97,6 @@ figure(
     "Score that compressed models retain against their size, beside published ones.",
     section=COMPRESSION,
     label="Size (Rogers et al. 2020, table 1)",
-    group="effects",
     of_run=bool(COMPRESSED),
     tasks=COMPRESSED,
     table="<results>/tables/compression.csv",
@@ -115,7 +109,6 @@ figure(
     "Score that compressed models retain against the time that they take.",
     section=COMPRESSION,
     label="Time",
-    group="effects",
     of_run=bool(COMPRESSED),
     tasks=COMPRESSED,
     table="<results>/tables/compression.csv",

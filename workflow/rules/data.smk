@@ -11,8 +11,6 @@ rule prepare_dataset:
         "<logs>/prepare_dataset/{task}.log",
     benchmark:
         "<benchmarks>/prepare_dataset/{task}.tsv"
-    group:
-        "data"
     conda:
         "../../envs/model.yaml"
     resources:

@@ -22,8 +22,6 @@ rule measure_faithfulness:
         "<logs>/measure_faithfulness/{task}.log",
     benchmark:
         "<benchmarks>/measure_faithfulness/{task}.tsv"
-    group:
-        "faithfulness"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -45,7 +43,6 @@ rule measure_faithfulness:
 collect(
     "collect_faithfulness",
     "Gather the tables of attention and decisions of all tasks.",
-    group="features",
     tables={
         name: expand(
             f"<results>/faithfulness/{{task}}/{name}.csv", task=config["faithfulness"]["tasks"]
@@ -60,7 +57,6 @@ figure(
     "How much a change of attention to tokens of a kind would change the loss, by layer.",
     section=FAITHFULNESS,
     label="Gradients by attention (Clark et al. 2019)",
-    group="features",
     of_run=EXPLAINED,
     tasks=config["faithfulness"]["tasks"],
     table="<results>/tables/attention_gradients.csv",
@@ -72,7 +68,6 @@ figure(
     "Whether attention and gradients rank tokens alike, and how many must be erased to change a decision.",
     section=FAITHFULNESS,
     label="Attention and decisions (Jain and Wallace, Serrano and Smith 2019)",
-    group="features",
     of_run=EXPLAINED,
     tasks=config["faithfulness"]["tasks"],
     table="<results>/tables/faithfulness.csv",

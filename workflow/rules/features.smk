@@ -22,8 +22,6 @@ rule annotate_examples:
         "<logs>/annotate_examples/{task}.log",
     benchmark:
         "<benchmarks>/annotate_examples/{task}.tsv"
-    group:
-        "data"
     conda:
         "../../envs/annotation.yaml"
     resources:
@@ -59,8 +57,6 @@ rule measure_attention:
         "<logs>/measure_attention/{task}.log",
     benchmark:
         "<benchmarks>/measure_attention/{task}.tsv"
-    group:
-        "measuring"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -96,8 +92,6 @@ rule compare_attention:
         "<logs>/compare_attention.log",
     benchmark:
         "<benchmarks>/compare_attention.tsv"
-    group:
-        "features"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -122,7 +116,6 @@ figure(
     "Figure 6: how much attention goes to [SEP] and to [CLS], per head.",
     section=STRIPES,
     label="Figure 6",
-    group="features",
     table="<results>/tables/stripes.csv",
     learned="<results>/tables/learned.csv",
 )
@@ -133,7 +126,6 @@ figure(
     "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
     section=STRIPES,
     label="Stripes: all features",
-    group="features",
     table="<results>/tables/attention_levels.csv",
     changes="<results>/tables/attention_changes.csv",
 )
@@ -144,7 +136,6 @@ figure(
     "Figure 7: what [CLS] attends to in the last layer.",
     section=TOKENS,
     label="Figure 7",
-    group="features",
     table="<results>/tables/cls_attention.csv",
     learned="<results>/tables/learned.csv",
 )
@@ -155,7 +146,6 @@ figure(
     "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
     section=TOKENS,
     label="Token pairs",
-    group="features",
     table="<results>/tables/token_pairs.csv",
     correlations="<results>/tables/token_pair_correlations.csv",
 )
@@ -166,6 +156,5 @@ figure(
     "What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation.",
     section=STRIPES,
     label="Head statistics (Clark et al. 2019)",
-    group="features",
     table="<results>/tables/head_statistics.csv",
 )

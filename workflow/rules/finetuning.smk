@@ -80,8 +80,6 @@ rule evaluate_baselines:
         "<logs>/evaluate_baselines.log",
     benchmark:
         "<benchmarks>/evaluate_baselines.tsv"
-    group:
-        "scores"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -114,8 +112,6 @@ rule compare_scores:
         "<logs>/compare_scores.log",
     benchmark:
         "<benchmarks>/compare_scores.tsv"
-    group:
-        "scores"
     conda:
         "../../envs/figures.yaml"
     resources:
@@ -134,7 +130,6 @@ rule compare_scores:
 collect(
     "collect_learning_curves",
     "Gather the losses and scores during all fine-tunings.",
-    group="scores",
     tables={
         "learning_curves": [
             path
@@ -168,8 +163,6 @@ rule table1:
         latex="<results>/figures/table1.tex",
     log:
         "<logs>/table1.log",
-    group:
-        "scores"
     conda:
         "../../envs/figures.yaml"
     params:
@@ -188,7 +181,6 @@ figure(
     "Losses and scores during the fine-tunings behind Table 1.",
     section=CHANGES,
     label="Learning curves",
-    group="scores",
     table="<results>/tables/learning_curves.csv",
     baselines="<results>/tables/baselines.csv",
 )
@@ -199,7 +191,6 @@ figure(
     "Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head.",
     section=CHANGES,
     label="Figure 5",
-    group="similarity",
     options={"scale": config["figures"]["cosine_scale"]},
     table="<results>/tables/cosine.csv",
     learned="<results>/tables/learned.csv",

@@ -34,8 +34,6 @@ rule collect_framenet_links:
         "<logs>/collect_framenet_links.log",
     benchmark:
         "<benchmarks>/collect_framenet_links.tsv"
-    group:
-        "framenet"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -68,8 +66,6 @@ rule measure_framenet_heads:
         "<logs>/measure_framenet_heads.log",
     benchmark:
         "<benchmarks>/measure_framenet_heads.tsv"
-    group:
-        "framenet"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -93,7 +89,6 @@ figure(
     "Figure 3: heads that attend along frame-semantic links, and what they do on one sentence.",
     section=RELATIONS,
     label="Figure 3",
-    group="framenet",
     run_label=LINKS_LABEL,
     table="<results>/tables/framenet_heads.csv",
     controls="<results>/tables/framenet_controls.csv",
@@ -106,7 +101,6 @@ figure(
     "Figure 4: a sentence with its frame-semantic annotation.",
     section=RELATIONS,
     label="Figure 4",
-    group="framenet",
     run_label=LINKS_LABEL,
     table="<results>/tables/framenet_links.csv",
 )

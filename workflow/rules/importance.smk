@@ -44,8 +44,6 @@ rule measure_importance:
         "<logs>/measure_importance/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/measure_importance/{task}/seed-{seed}.tsv"
-    group:
-        "ablation"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -67,7 +65,6 @@ rule measure_importance:
 collect(
     "collect_importance",
     "Gather the tables of all tasks and seeds: how important heads and MLPs are.",
-    group="effects",
     tables={
         name: per_task_and_seed(f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv", MEASURED)
         for name in TABLES_OF_IMPORTANCE
@@ -80,7 +77,6 @@ figure(
     "Whether cheap definitions of importance rank heads as disabling them does.",
     section=IMPORTANCE,
     label="Which importance can be trusted",
-    group="effects",
     of_run=bool(MEASURED),
     tasks=MEASURED,
     table="<results>/tables/importance_agreement.csv",
@@ -103,8 +99,6 @@ rule order_heads:
         "<logs>/order_heads/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/order_heads/{task}/seed-{seed}.tsv"
-    group:
-        "pruning"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -136,8 +130,6 @@ rule sweep_pruned:
         "<logs>/sweep_pruned/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/sweep_pruned/{task}/seed-{seed}.tsv"
-    group:
-        "pruning"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -168,8 +160,6 @@ rule score_pruned:
         "<logs>/score_pruned.log",
     benchmark:
         "<benchmarks>/score_pruned.tsv"
-    group:
-        "effects"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -191,7 +181,6 @@ figure(
     "Score against the share of heads removed, in the order of each definition of importance.",
     section=IMPORTANCE,
     label="Pruning curves",
-    group="effects",
     of_run=bool(PRUNED),
     tasks=PRUNED,
     table="<results>/tables/pruning_curves.csv",
@@ -230,7 +219,6 @@ rule learn_gates:
 collect(
     "collect_gates",
     "Gather the tables of all tasks and seeds: heads closed by gates that learn.",
-    group="effects",
     tables={
         name: per_task_and_seed(f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv", LEARNED)
         for name in TABLES_OF_GATES
@@ -243,7 +231,6 @@ figure(
     "Score of the heads that learned gates keep, beside as many others.",
     section=IMPORTANCE,
     label="Gates that learn",
-    group="effects",
     of_run=bool(LEARNED),
     tasks=LEARNED,
     table="<results>/tables/learned_gates.csv",
@@ -261,8 +248,6 @@ rule compare_important_heads:
         "<logs>/compare_important_heads.log",
     benchmark:
         "<benchmarks>/compare_important_heads.tsv"
-    group:
-        "effects"
     conda:
         "../../envs/figures.yaml"
     resources:

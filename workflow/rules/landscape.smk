@@ -41,8 +41,6 @@ rule reset_weights:
         "<logs>/reset_weights/{task}/{state}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/reset_weights/{task}/{state}/seed-{seed}.tsv"
-    group:
-        "resetting"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -75,8 +73,6 @@ rule score_reset:
         "<logs>/score_reset.log",
     benchmark:
         "<benchmarks>/score_reset.tsv"
-    group:
-        "landscape"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -97,7 +93,6 @@ figure(
     "The score of every task with layers reset, one by one, from below and from above.",
     section=LANDSCAPE,
     label="Layers reset (Hao et al. 2019)",
-    group="landscape",
     of_run=bool(RESET),
     tasks=RESET,
     table="<results>/tables/reset_means.csv",
@@ -121,8 +116,6 @@ rule measure_flatness:
         "<logs>/measure_flatness/{task}.log",
     benchmark:
         "<benchmarks>/measure_flatness/{task}.tsv"
-    group:
-        "flatness"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -151,8 +144,6 @@ rule compare_flatness:
         "<logs>/compare_flatness.log",
     benchmark:
         "<benchmarks>/compare_flatness.tsv"
-    group:
-        "landscape"
     conda:
         "../../envs/figures.yaml"
     resources:
@@ -168,7 +159,6 @@ figure(
     "How flat the loss is around fine-tuned models that began with pre-trained and with random weights.",
     section=LANDSCAPE,
     label="Flatness (Hao et al. 2019)",
-    group="landscape",
     of_run=bool(FLATNESS["tasks"]),
     tasks=FLATNESS["tasks"],
     table="<results>/tables/flatness_means.csv",
@@ -240,8 +230,6 @@ rule measure_surface:
         "<logs>/measure_surface/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/measure_surface/{task}/seed-{seed}.tsv"
-    group:
-        "surfaces"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -261,7 +249,6 @@ rule measure_surface:
 collect(
     "collect_surfaces",
     "Gather the loss surfaces of all tasks.",
-    group="landscape",
     tables={
         name: [
             f"<results>/surfaces/{task}/seed-{seed}/{name}.csv"
@@ -278,7 +265,6 @@ figure(
     "Losses of every task around its fine-tuned model, on a plane and a line.",
     section=LANDSCAPE,
     label="Loss surfaces (Hao et al. 2019)",
-    group="landscape",
     of_run=bool(SURFACES),
     tasks=SURFACES,
     surfaces="<results>/tables/loss_surfaces.csv",

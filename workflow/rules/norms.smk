@@ -18,8 +18,6 @@ rule measure_norms:
         "<logs>/measure_norms/{task}.log",
     benchmark:
         "<benchmarks>/measure_norms/{task}.tsv"
-    group:
-        "norms"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -39,7 +37,6 @@ rule measure_norms:
 collect(
     "collect_norms",
     "Gather the tables of weights and norms of all tasks.",
-    group="features",
     tables={name: per_task(f"<results>/norms/{{task}}/{name}.csv") for name in TABLES_OF_NORMS},
 )
 
@@ -49,7 +46,6 @@ figure(
     "How much heads attend to kinds of tokens, by weights and by norms.",
     section=NORMS,
     label="Weights and norms (Kobayashi et al. 2020)",
-    group="features",
     of_run=not config["left_out"]["values"],
     table="<results>/tables/norm_levels.csv",
 )

@@ -54,8 +54,6 @@ if not SHIPS:
             "<logs>/cross_validate_patterns.log",
         benchmark:
             "<benchmarks>/cross_validate_patterns.tsv"
-        group:
-            "classifier"
         conda:
             "../../envs/model.yaml"
         threads: config["threads"]
@@ -79,8 +77,6 @@ if not SHIPS:
             "<logs>/train_pattern_classifier.log",
         benchmark:
             "<benchmarks>/train_pattern_classifier.tsv"
-        group:
-            "classifier"
         conda:
             "../../envs/model.yaml"
         threads: config["threads"]
@@ -109,8 +105,6 @@ rule score_pattern_classifier:
         maps="<results>/tables/typical_maps.npz",
     log:
         "<logs>/score_pattern_classifier.log",
-    group:
-        "classifier"
     conda:
         "../../envs/model.yaml"
     params:
@@ -141,8 +135,6 @@ rule compare_patterns:
         "<logs>/compare_patterns.log",
     benchmark:
         "<benchmarks>/compare_patterns.tsv"
-    group:
-        "patterns"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -163,7 +155,6 @@ figure(
     "Figure 1: a typical map of every pattern, with its tokens.",
     section=PATTERNS,
     label="Figure 1",
-    group="classifier",
     table="<results>/tables/typical_maps.csv",
     maps="<results>/tables/typical_maps.npz",
 )
@@ -174,7 +165,6 @@ figure(
     "Figure 2: shares of the patterns per task, before and after fine-tuning.",
     section=PATTERNS,
     label="Figure 2",
-    group="patterns",
     table="<results>/tables/patterns.csv",
     scores="<results>/tables/pattern_cv.csv",
     published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
@@ -187,7 +177,6 @@ figure(
     "The commonest pattern of every head, before and after fine-tuning.",
     section=PATTERNS,
     label="Pattern of every head",
-    group="patterns",
     table="<results>/tables/pattern_heads.csv",
 )
 
@@ -197,7 +186,6 @@ figure(
     "What the classifier confuses, and how well its probabilities are calibrated.",
     section=PATTERNS,
     label="Quality of the classifier",
-    group="classifier",
     table="<results>/tables/pattern_predictions.csv",
     scores="<results>/tables/pattern_cv.csv",
 )

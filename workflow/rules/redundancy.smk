@@ -30,8 +30,6 @@ rule measure_redundancy:
         "<logs>/measure_redundancy/{task}.log",
     benchmark:
         "<benchmarks>/measure_redundancy/{task}.tsv"
-    group:
-        "redundancy"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -59,8 +57,6 @@ rule compare_redundancy:
         "<logs>/compare_redundancy.log",
     benchmark:
         "<benchmarks>/compare_redundancy.tsv"
-    group:
-        "features"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -80,7 +76,6 @@ figure(
     "How alike the attention of two heads is: mean distances by kind of pairs.",
     section=REDUNDANCY,
     label="Redundancy of heads (Clark et al. 2019)",
-    group="features",
     of_run=SEVERAL_HEADS,
     table="<results>/tables/redundancy.csv",
 )

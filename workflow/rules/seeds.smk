@@ -50,8 +50,6 @@ rule score_seeds:
         "<logs>/score_seeds.log",
     benchmark:
         "<benchmarks>/score_seeds.tsv"
-    group:
-        "seeds"
     conda:
         "../../envs/figures.yaml"
     resources:
@@ -72,7 +70,6 @@ figure(
     "How much scores depend on the seeds of start and order, and what the best of several runs gives.",
     section=CHANGES,
     label="Seeds (Dodge et al. 2020)",
-    group="seeds",
     of_run=bool(GRIDS),
     tasks=GRIDS,
     table="<results>/tables/seed_variance.csv",

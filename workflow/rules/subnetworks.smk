@@ -103,8 +103,6 @@ rule score_subnetworks:
         "<logs>/score_subnetworks.log",
     benchmark:
         "<benchmarks>/score_subnetworks.tsv"
-    group:
-        "effects"
     conda:
         "../../envs/model.yaml"
     resources:
@@ -126,7 +124,6 @@ figure(
     "Heads and MLPs of the good subnetworks: the share of seeds in which they survive.",
     section=SUBNETWORKS,
     label="Heads and MLPs that survive",
-    group="effects",
     of_run=bool(SEARCHED),
     tasks=SEARCHED,
     table="<results>/tables/subnetworks.csv",
@@ -139,7 +136,6 @@ figure(
     "Scores of good, random and bad subnetworks, against the weights that are left.",
     section=SUBNETWORKS,
     label="Scores of subnetworks",
-    group="effects",
     of_run=bool(SEARCHED),
     tasks=SEARCHED,
     table="<results>/tables/subnetwork_scores.csv",

@@ -25,8 +25,6 @@ rule read_treebank:
         "<logs>/read_treebank.log",
     benchmark:
         "<benchmarks>/read_treebank.tsv"
-    group:
-        "syntax"
     conda:
         "../../envs/annotation.yaml"
     resources:
@@ -53,8 +51,6 @@ rule measure_syntax:
         "<logs>/measure_syntax.log",
     benchmark:
         "<benchmarks>/measure_syntax.tsv"
-    group:
-        "syntax"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -75,7 +71,6 @@ figure(
     "Which heads follow which syntactic relations.",
     section=SYNTAX,
     label="Syntactic heads (Clark et al. 2019)",
-    group="syntax",
     run_label=TREEBANK_LABEL,
     table="<results>/tables/syntactic_heads.csv",
 )
@@ -86,7 +81,6 @@ figure(
     "How much trees from the attention of every head are like gold trees.",
     section=SYNTAX,
     label="Trees from attention (Htut et al. 2019)",
-    group="syntax",
     run_label=TREEBANK_LABEL,
     table="<results>/tables/attention_trees.csv",
 )
@@ -97,7 +91,6 @@ figure(
     "How much verbs attend to their subjects, beside other nouns, by layer.",
     section=SYNTAX,
     label="Attention to subjects (Lin et al. 2019)",
-    group="syntax",
     run_label=TREEBANK_LABEL,
     table="<results>/tables/distractors.csv",
 )
@@ -108,7 +101,6 @@ figure(
     "How well probes parse by the attention of all heads.",
     section=SYNTAX,
     label="Probes (Clark et al. 2019)",
-    group="syntax",
     run_label=TREEBANK_LABEL,
     table="<results>/tables/attention_probes.csv",
 )
@@ -132,8 +124,6 @@ rule measure_coreference:
         "<logs>/measure_coreference.log",
     benchmark:
         "<benchmarks>/measure_coreference.tsv"
-    group:
-        "coreference"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -154,7 +144,6 @@ figure(
     "How well heads find the antecedents of pronouns and nouns.",
     section=COREFERENCE,
     label="Coreference (Clark et al. 2019)",
-    group="coreference",
     run_label=f"{RUN_LABEL} · texts: {of_treebanks.describe_texts(OF_SYNTAX)}",
     table="<results>/tables/coreference_methods.csv",
     heads="<results>/tables/coreference_heads.csv",

@@ -31,8 +31,6 @@ rule look_at_text:
         f"<logs>/look_at_text/{LOOK_NAME}.log",
     benchmark:
         f"<benchmarks>/look_at_text/{LOOK_NAME}.tsv"
-    group:
-        "text"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]
@@ -62,8 +60,6 @@ rule measure_text:
         f"<logs>/measure_text/{LOOK_NAME}.log",
     benchmark:
         f"<benchmarks>/measure_text/{LOOK_NAME}.tsv"
-    group:
-        "text"
     conda:
         "../../envs/annotation.yaml"
     resources:
@@ -100,8 +96,6 @@ rule inspect:
         expand(f"{LOOK}/figures/{{name}}.{{format}}", name=FIGURES_OF_TEXT, format=("pdf", "png")),
     log:
         f"<logs>/inspect/{LOOK_NAME}.log",
-    group:
-        "text"
     conda:
         "../../envs/figures.yaml"
     params:
