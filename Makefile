@@ -26,6 +26,12 @@ $(INSTALLED): requirements.lock requirements-torch.txt
 	$(PIP_INSTALL) -r requirements-torch.txt
 	cp requirements.lock $@
 
+# What only tests and linters need, besides.
+DEVELOPED := $(VENV)/requirements-dev.lock
+$(DEVELOPED): requirements-dev.lock $(INSTALLED)
+	$(PIP_INSTALL) --require-hashes --no-deps -r requirements-dev.lock
+	cp requirements-dev.lock $@
+
 .PHONY: help
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -71,7 +77,7 @@ FIVE_SEEDS ?= results/real-five-seeds
 SMALL_DATA ?= results/small-data
 
 .PHONY: pictures
-pictures: $(INSTALLED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= ONE_SEED= FIVE_SEEDS= SMALL_DATA=folder)
+pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= ONE_SEED= FIVE_SEEDS= SMALL_DATA=folder)
 	python -m tools.pictures --demo $(DEMO) --real $(REAL) --one-seed $(ONE_SEED) \
 	  --five-seeds $(FIVE_SEEDS) --small-data $(SMALL_DATA)
 
@@ -81,24 +87,24 @@ WORKERS ?= 2
 PYTEST_IN_PARALLEL := python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: quick
-quick: $(INSTALLED) ## run the units without the slow ones, and the linters: a few minutes (WORKERS=2)
+quick: $(DEVELOPED) ## run the units without the slow ones, and the linters: a few minutes (WORKERS=2)
 	$(PYTEST_IN_PARALLEL) -m 'not slow and not gpu and not thorough' \
 	  tests/test_style.py tests/test_architecture.py tests/workflow/lib tests/unit
 
 .PHONY: test
-test: $(INSTALLED) ## run the tests and linters: about ten minutes (WORKERS=2)
+test: $(DEVELOPED) ## run the tests and linters: about ten minutes (WORKERS=2)
 	$(PYTEST_IN_PARALLEL)
 
 .PHONY: test-analyses
-test-analyses: $(INSTALLED) ## run every analysis on little data, and check its tables
+test-analyses: $(DEVELOPED) ## run every analysis on little data, and check its tables
 	python -m pytest -m thorough tests/workflow/test_all_analyses.py tests/workflow/test_analyses.py
 
 .PHONY: test-all
-test-all: $(INSTALLED) ## add the tests that take long, before a release or a change of an inference (WORKERS=2)
+test-all: $(DEVELOPED) ## add the tests that take long, before a release or a change of an inference (WORKERS=2)
 	$(PYTEST_IN_PARALLEL) -m 'not cluster and not gpu'
 
 .PHONY: test-oldest
-test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest version that is allowed
+test-oldest: $(DEVELOPED) ## test what is used of Snakemake with the oldest version that is allowed
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
 	  "snakemake[reports]==$$(sed -nE 's/^min_version\("(.*)"\)/\1/p' Snakefile).*"
@@ -107,15 +113,15 @@ test-oldest: $(INSTALLED) ## test what is used of Snakemake with the oldest vers
 	$(VENV)-oldest/bin/python -m pytest $(addprefix tests/workflow/,lib test_paper_run.py)
 
 .PHONY: test-cluster
-test-cluster: $(INSTALLED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
+test-cluster: $(DEVELOPED) ## start a real one-node Slurm (root, Debian) and test the Slurm profile on it
 	python -m pytest -m cluster tests/cluster -v -o log_cli=true -o log_cli_level=INFO
 
 .PHONY: test-gpu
-test-gpu: $(INSTALLED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md
+test-gpu: $(DEVELOPED) ## compare a GPU with the CPU, within the tolerances of docs/gpu.md
 	python -m pytest -m gpu tests/unit
 
 .PHONY: lint
-lint: $(INSTALLED) ## run the linters only
+lint: $(DEVELOPED) ## run the linters only
 	python -m pytest tests/test_style.py
 
 .PHONY: tiny-bert
@@ -131,16 +137,19 @@ pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classif
 	rm -f darksecrets/resources/patterns/classifier/.snakemake_timestamp
 	cp results/pattern-classifier/tables/pattern_predictions.csv darksecrets/resources/patterns/
 
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+  --no-emit-package torch --no-header --no-annotate
+
 .PHONY: lock
-lock: $(INSTALLED) ## resolve the dependencies of pyproject.toml again, with hashes, into requirements.lock
-	uv pip compile --quiet --upgrade --universal --python-version 3.11 --fork-strategy fewest --extra dev \
-	  --generate-hashes --no-emit-package torch --no-header --no-annotate -o requirements.lock pyproject.toml
+lock: $(DEVELOPED) ## resolve the dependencies of pyproject.toml again, with hashes, into the lock files
+	$(COMPILE) --upgrade -o requirements.lock pyproject.toml
+	$(COMPILE) --upgrade --extra dev --constraints requirements.lock -o requirements-dev.lock pyproject.toml
 
 .PHONY: audit
 audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)
 	$(PYTHON) -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	grep -hoE '^[a-z0-9-]+==[^ ]+' requirements.lock requirements-torch.txt >$(VENV)-audit/requirements.txt
+	grep -hoE '^[a-z0-9-]+==[^ ]+' requirements-dev.lock requirements-torch.txt >$(VENV)-audit/requirements.txt
 	$(VENV)-audit/bin/pip-audit --requirement $(VENV)-audit/requirements.txt --no-deps --disable-pip --strict
 
 .PHONY: clean

@@ -13,12 +13,11 @@ def main(job: Job) -> dict[str, Any]:
 
     params = job.params
     sampled = sample(job.input.dataset, **params.samples)
-    folders = [job.input.pretrained, *job.input.all("finetuned")]
+    folders = [job.input.pretrained, *job.input.all("finetuned"), job.input.pretrained]
     details = extract_models(
         dict(zip(params.models, folders, strict=True)),
         read_sample(job.input.dataset, sampled),
         job.output.stores,
-        max_length=params.max_length,
-        batch_size=params.batch_size,
+        **params.reading,
     )
     return {"extraction": details}

@@ -1,23 +1,15 @@
 """Measure the attention maps of a task's models (sections 4.1, 4.3 to 5)."""
 
-from typing import Any
-
 from _job import Job, script
 
 
 @script
-def main(job: Job) -> dict[str, Any]:
-    """Write what heads attend to, the pattern of every map, and changes of heads.
-
-    The maps of random weights are made here, and removed at the end.
-
-    Returns:
-        How these were computed.
-    """
+def main(job: Job) -> None:
+    """Write what heads attend to, the pattern of every map, and changes of heads."""
     import pandas as pd
     import torch
 
-    from darksecrets.attention.extraction import open_stores
+    from darksecrets.attention.store import AttentionStore
     from darksecrets.data.sampling import ANNOTATION
     from darksecrets.features.measures import TABLES, measure_into
     from darksecrets.finetuning import cosine
@@ -30,26 +22,14 @@ def main(job: Job) -> dict[str, Any]:
 
     params, output, task = job.params, job.output, job.wildcards.task
     torch.set_num_threads(job.threads)
-    seed, trained = params.samples["seed"], params.models[:-1]
+    trained = params.models[:-1]
     annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
     of_patterns = classifier.load(job.input.classifier)
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
-    opened = open_stores(
-        params.models,
-        job.input.stores,
-        output.examples.with_name(".random"),
-        encoder=job.input.model,
-        dataset=job.input.dataset,
-        samples=params.samples,
-        **params.reading,
-    )
-    with (
-        opened as (stores, details),
-        atomic(output.examples) as examples,
-        atomic(output.patterns) as patterns,
-    ):
+    stores = {model: AttentionStore.open(job.input.stores / model) for model in params.models}
+    with atomic(output.examples) as examples, atomic(output.patterns) as patterns:
         for model, store in stores.items():
-            found = measure_into(examples / model, store, annotation, seed)
+            found = measure_into(examples / model, store, annotation, params.seed)
             for name, rows in found.items():
                 parts[name].append(identify(rows, task, model))
             maps = identify(classify(store, of_patterns), task, model)
@@ -63,4 +43,3 @@ def main(job: Job) -> dict[str, Any]:
         named = [of_seed(each).assign(task=task, seed=number) for number, each in changes.items()]
         of_task = pd.concat(named, ignore_index=True)[list(table.names)]
         table.write(of_task, getattr(output, table.name))
-    return {"random weights": details}

@@ -1,23 +1,15 @@
 """Measure types of heads, and distances between heads, in all models of a task (section 5)."""
 
-from typing import Any
-
 from _job import Job, script
 
 
 @script
-def main(job: Job) -> dict[str, Any]:
-    """Write distances between heads, and what decides their types, example by example.
-
-    The maps of random weights are made here, and removed at the end.
-
-    Returns:
-        How these were computed.
-    """
+def main(job: Job) -> None:
+    """Write distances between heads, and what decides their types, example by example."""
     import pandas as pd
     import torch
 
-    from darksecrets.attention.extraction import open_stores
+    from darksecrets.attention.store import AttentionStore
     from darksecrets.data.sampling import ANNOTATION
     from darksecrets.features.tokens import describe
     from darksecrets.redundancy.head_distances import Distances
@@ -31,22 +23,13 @@ def main(job: Job) -> dict[str, Any]:
     annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
     heads: list[pd.DataFrame] = []
     examples: list[pd.DataFrame] = []
-    opened = open_stores(
-        params.models,
-        job.input.stores,
-        output.statistics.with_name(".random"),
-        encoder=job.input.model,
-        dataset=job.input.dataset,
-        samples=params.samples,
-        **params.reading,
-    )
-    with opened as (stores, details), atomic(output.statistics) as folder:
-        for model, store in stores.items():
+    with atomic(output.statistics) as folder:
+        for model in params.models:
+            store = AttentionStore.open(job.input.stores / model)
             statistics = measure_statistics(store, describe(store, annotation))
             statistics.save(folder / f"{model}.npz")
-            apart = Distances.measure(store, params.samples["seed"])
+            apart = Distances.measure(store, params.seed)
             heads.append(identify(apart.table(), task, model))
             examples.append(identify(apart.by_example(), task, model))
     HEAD_DISTANCES.write(pd.concat(heads, ignore_index=True), output.head_distances)
     EXAMPLE_DISTANCES.write(pd.concat(examples, ignore_index=True), output.example_distances)
-    return {"random weights": details}

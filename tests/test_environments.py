@@ -188,13 +188,28 @@ def test_what_snakemake_lacks_is_found(tmp_path):
     assert re.search("No module named '(pandas|numpy)'", run.stdout + run.stderr)
 
 
-def test_the_lock_has_what_the_project_requires_but_for_torch_and_gpu_libraries():
+def locked(name: str) -> dict[str, str]:
+    """Versions in a lock file."""
+    text = (ROOT / name).read_text()
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("file", "extras"), [("requirements.lock", []), ("requirements-dev.lock", ["dev"])]
+)
+def test_a_lock_has_what_the_project_requires_but_for_torch_and_gpu_libraries(file, extras):
     """It is installed without looking at what its packages require."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    required = installed_by(project["dependencies"] + project["optional-dependencies"]["dev"])
-    text = (ROOT / "requirements.lock").read_text()
-    locked = set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE))
-    assert {name for name in required - locked if not GPU.match(name)} == {"torch"}
+    further = [one for extra in extras for one in project["optional-dependencies"][extra]]
+    required = installed_by(project["dependencies"] + further)
+    missing = required - set(locked(file))
+    assert {name for name in missing if not GPU.match(name)} == {"torch"}
+
+
+def test_tests_run_with_the_versions_of_runs():
+    run, developed = locked("requirements.lock"), locked("requirements-dev.lock")
+    assert run.items() <= developed.items()
+    assert not {"pytest", "mypy", "ruff"} & set(run)
 
 
 def test_the_lock_is_made_with_what_torch_requires():

@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,8 @@ import torch
 import transformers
 
 from darksecrets.arrays import Halves
-from darksecrets.attention.store import AttentionStore, AttentionWriter, write_store
+from darksecrets.attention.store import AttentionWriter, write_store
 from darksecrets.data.encoding import encode, sentence_columns
-from darksecrets.data.sampling import sample
 from darksecrets.models import devices
 from darksecrets.models.devices import place
 from darksecrets.models.hooks import observe, shape_of
@@ -27,7 +25,7 @@ from darksecrets.models.loading import Draw, draw_from_normal, load_encoder, loa
 from darksecrets.models.reach import windows_of
 from darksecrets.run import resuming
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import atomic, fingerprint, remove
+from darksecrets.run.files import atomic, fingerprint
 from darksecrets.run.progress import progress
 
 if TYPE_CHECKING:
@@ -126,59 +124,12 @@ def extract(
     return {"device": str(model.device), "batches": len(batches), "batch_size": most}
 
 
-@contextmanager
-def open_stores(
-    models: Sequence[str],
-    stores: Path,
-    passing: Path,
-    *,
-    encoder: Path,
-    dataset: Path,
-    samples: Mapping[str, int],
-    std: float,
-    max_length: int,
-    batch_size: int,
-) -> Iterator[tuple[dict[str, AttentionStore], dict[str, Any]]]:
-    """The maps of a task's models, the last of which is an encoder with random weights.
-
-    Its maps are made here, and removed after their use.
-
-    Args:
-        models: Names of the models, such as ``finetuned/seed-1``; the last is ``random/seed-<n>``.
-        stores: Folder with the stores of the others.
-        passing: Where the store of random weights is, for as long as it is used.
-        encoder: The pre-trained encoder, whose weights are drawn anew.
-        dataset: The task's data.
-        samples: Size and seed of the sample of examples, see `darksecrets.data.sampling.sample`.
-        std: Standard deviation of the random weights.
-        max_length: See `extract`.
-        batch_size: See `extract`.
-
-    Yields:
-        The store of each model; and, for the record, what `extract` returns.
-    """
-    *trained, random = models
-    try:
-        details = extract(
-            encoder,
-            read_sample(dataset, sample(dataset, **samples)),
-            passing,
-            max_length=max_length,
-            batch_size=batch_size,
-            draw=Draw.of(random, std),
-        )
-        opened = {model: AttentionStore.open(stores / model) for model in trained}
-        opened[random] = AttentionStore.open(passing)
-        yield opened, details
-    finally:
-        remove(passing)
-
-
 def extract_models(
     models: Mapping[str, Path],
     examples: Mapping[str, Sequence[Any]],
     output: Path,
     *,
+    std: float,
     max_length: int,
     batch_size: int,
 ) -> dict[str, Any]:
@@ -187,9 +138,11 @@ def extract_models(
     A job that was stopped goes on with the first model whose store is not complete.
 
     Args:
-        models: Folder of each model, by the name of its store.
+        models: Folder of each model, by the name of its store; the weights of one that is named
+            ``random/seed-<n>`` are drawn anew with that seed.
         examples: See `extract`.
         output: Folder of the stores; it appears when all are complete.
+        std: Standard deviation of random weights.
         max_length: See `extract`, likewise the others.
         batch_size: Batch size on a CPU.
 
@@ -199,7 +152,7 @@ def extract_models(
     identity = {
         "models": {name: fingerprint(folder) for name, folder in models.items()},
         "examples": hashlib.sha256(json.dumps(examples).encode()).hexdigest(),
-        "settings": [max_length, batch_size],
+        "settings": [std, max_length, batch_size],
         "device": devices.best().type,
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
@@ -209,7 +162,12 @@ def extract_models(
         for name, step in steps.items():
             if not step.is_dir():
                 details[name] = extract(
-                    models[name], examples, step, max_length=max_length, batch_size=batch_size
+                    models[name],
+                    examples,
+                    step,
+                    max_length=max_length,
+                    batch_size=batch_size,
+                    draw=Draw.of(name, std),
                 )
                 resuming.finish(step)
         with atomic(output) as whole:

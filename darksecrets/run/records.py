@@ -94,14 +94,16 @@ def run_of(record: Path) -> Path:
 
 
 def read_all(run: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The records of a run, and where they are.
+    """The records of a run, and where they are; other jobs may remove theirs meanwhile.
 
     Raises:
         InputError: One is damaged.
     """
-    for file in sorted((run / FOLDER).rglob("*.json")):
+    for file in visible(run / FOLDER):
         try:
             yield file, json.loads(file.read_bytes())
+        except FileNotFoundError:
+            continue
         except ValueError as error:
             raise InputError(
                 f"{file}: found no record of a job ({error}). Remove it, and the results that it "

@@ -173,5 +173,5 @@ def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:
     for task, entry in config["tasks"].items():
         sample = min(examples(config, task)[1], config["samples"]["size"])
         maps = 2 * size.layers * size.heads * TOKENS**2 * sample
-        total += 2 * len(entry["seeds"]) * model + (1 + len(entry["seeds"])) * maps
+        total += 2 * len(entry["seeds"]) * model + (2 + len(entry["seeds"])) * maps
     return total

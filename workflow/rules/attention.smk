@@ -2,7 +2,10 @@
 
 
 rule extract_attention:
-    """Store the maps of a task's models, cropped to real tokens, in half precision."""
+    """Store the maps of a task's models, cropped to real tokens, in half precision.
+
+    Beside them are those of an encoder with random weights.
+    """
     input:
         dataset="<results>/data/{task}",
         pretrained="<results>/models/pretrained",
@@ -19,10 +22,9 @@ rule extract_attention:
     resources:
         **ask("forward", gpu=True),
     params:
-        models=lambda wildcards: trained_models(wildcards.task),
+        models=lambda wildcards: measured_models(wildcards.task),
         samples=lookup(dpath="samples", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        reading=READING,
     message:
         "Extract attention maps on {wildcards.task}"
     script:

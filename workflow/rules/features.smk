@@ -37,15 +37,11 @@ rule annotate_examples:
 
 
 rule measure_attention:
-    """Measure the maps of a task's models: what heads attend to, their patterns and changes.
-
-    Beside them is an encoder with random weights, whose maps are kept only until they are measured.
-    """
+    """Measure the maps of a task's models: what heads attend to, their patterns and changes."""
     input:
         stores="<results>/attention/{task}",
         dataset="<results>/data/{task}",
         annotation=annotation_of_task,
-        model="<results>/models/pretrained",
         classifier=CLASSIFIER,
     output:
         **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURED_TABLES},
@@ -63,8 +59,7 @@ rule measure_attention:
         **ask("forward"),
     params:
         models=lambda wildcards: measured_models(wildcards.task),
-        samples=lookup(dpath="samples", within=config),
-        reading=READING,
+        seed=lookup(dpath="samples/seed", within=config),
     message:
         "Measure attention on {wildcards.task}"
     script:

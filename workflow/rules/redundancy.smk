@@ -13,15 +13,11 @@ CHECKS["measure_redundancy"] = of_redundancy.check_heads
 
 
 rule measure_redundancy:
-    """Measure distances between the heads of a task's models, and what decides their types.
-
-    Beside them is an encoder with random weights, whose maps are kept only until they are measured.
-    """
+    """Measure distances between the heads of a task's models, and what decides their types."""
     input:
         stores="<results>/attention/{task}",
         dataset="<results>/data/{task}",
         annotation=annotation_of_task,
-        model="<results>/models/pretrained",
     output:
         head_distances="<results>/redundancy/{task}/head_distances.parquet",
         example_distances="<results>/redundancy/{task}/example_distances.csv",
@@ -36,8 +32,7 @@ rule measure_redundancy:
         **ask("forward"),
     params:
         models=lambda wildcards: measured_models(wildcards.task),
-        samples=lookup(dpath="samples", within=config),
-        reading=READING,
+        seed=lookup(dpath="samples/seed", within=config),
     message:
         "Measure how alike heads attend on {wildcards.task}"
     script:

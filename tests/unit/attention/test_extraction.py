@@ -175,7 +175,7 @@ def test_models_that_an_interrupted_job_has_done_are_not_run_again(
     bert, inputs, tmp_path, monkeypatch
 ):
     other = save_classifier(tmp_path / "other", "distilbert", TASKS["MRPC"])
-    models = {"pretrained": bert, "finetuned/seed-1": other}
+    models = {"pretrained": bert, "finetuned/seed-1": other, "random/seed-7": bert}
     examples = extraction.read_sample(inputs / "data", SAMPLE)
     options = {"max_length": 14, "batch_size": 3}
     extract, called = extraction.extract, []
@@ -189,13 +189,14 @@ def test_models_that_an_interrupted_job_has_done_are_not_run_again(
     monkeypatch.setattr(extraction, "extract", interrupted)
     output = tmp_path / "stores"
     with pytest.raises(KeyboardInterrupt):
-        extraction.extract_models(models, examples, output, **options)
+        extraction.extract_models(models, examples, output, std=0.02, **options)
     assert not output.exists()
-    details = extraction.extract_models(models, examples, output, **options)
-    assert called == [bert, other, other]
+    details = extraction.extract_models(models, examples, output, std=0.02, **options)
+    assert called == [bert, other, other, bert]
     assert details["pretrained"] is None
     for name, folder in models.items():
-        extract(folder, examples, tmp_path / name, **options)
+        draw = loading.Draw(7, 0.02) if name == "random/seed-7" else None
+        extract(folder, examples, tmp_path / name, draw=draw, **options)
         for file in ("maps.npy", "examples.parquet", "store.json"):
             assert (output / name / file).read_bytes() == (tmp_path / name / file).read_bytes()
     assert not [path for path in tmp_path.rglob(".*") if path.is_dir()]

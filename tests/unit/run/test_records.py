@@ -140,3 +140,11 @@ def test_a_damaged_record_is_named(run):
         check(run / "tables" / "a.csv")
     RECORD.unlink()
     check(run / "tables" / "a.csv")
+
+
+def test_other_jobs_may_write_and_remove_their_records_meanwhile(run, monkeypatch):
+    RECORD.with_name(".seed-2.4711.tmp.json").write_text("{")
+    assert [file for file, _ in records.read_all(run)] == [RECORD]
+    gone = RECORD.with_name("seed-3.json")
+    monkeypatch.setattr(records, "visible", lambda _: [gone, RECORD])
+    assert [file for file, _ in records.read_all(run)] == [RECORD]

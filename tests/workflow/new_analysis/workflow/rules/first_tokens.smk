@@ -29,7 +29,6 @@ figure(
     "How much heads attend to the first token.",
     section="Section 4.4, first tokens",
     label="First tokens",
-    group="features",
     table="<results>/tables/first_tokens.csv",
 )
 
