@@ -54,17 +54,12 @@ ANNOTATOR ?= $(USER)
 PASS ?= 1
 PORT ?= 8419
 
-# Snakemake reads a configuration before it reads this workflow, and of what is wrong in it names no line.
-CHECK := @python -m workflow.lib.configuration
-
 .PHONY: run
-run: $(INSTALLED) ## run a configuration, checked first (CONFIG=config/paper.yaml CORES=8)
-	$(CHECK) $(CONFIG)
+run: $(INSTALLED) ## run a configuration (CONFIG=config/paper.yaml CORES=8)
 	$(SNAKEMAKE) all report --configfile $(CONFIG) $(SELECTED)
 
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
-	$(CHECK) $(CONFIG)
 	@python -m darksecrets.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
 	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \

@@ -54,10 +54,7 @@ def write_json(content: Any, path: Path) -> None:  # noqa: ANN401 - anything tha
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401 - anything that YAML can represent
-    """Read a YAML file that ships, by libyaml if PyYAML was built with it, in a tenth of the time.
-
-    For files of users, see `workflow.lib.configuration.read`, whose messages show what is wrong.
-    """
+    """Read a YAML file, by libyaml if PyYAML was built with it, in a tenth of the time."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

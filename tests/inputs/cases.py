@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from snakemake.common.configfile import load_configfile
+
 from darksecrets.run.errors import InputError
 from workflow.lib import configuration, preflight
 
@@ -60,7 +62,7 @@ def key(path: str, value: object, *words: str) -> Case:
 def message_of(config: Mapping[str, Any] | Path, *, looking: bool = False) -> str:
     """The message that refuses a configuration, or a file of one; empty if it is right."""
     try:
-        given = configuration.read(config) if isinstance(config, Path) else config
+        given = load_configfile(config) if isinstance(config, Path) else config
         resolved = configuration.resolve(given, needs_data=not looking)
         preflight.check(resolved, looking=looking)
         if looking:

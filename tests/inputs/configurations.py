@@ -62,11 +62,6 @@ EARLIER = [
     key("fine_tuning.warmup_steps", 5, "found 5", "expected None: no longer a setting"),
     key("ablation.bootstrap", 100, "found 100", "expected 10000", "no longer a setting"),
     key("scores.resamples", 100, "expected 2000"),
-    key("treebank", {"sentences": 100}, "treebank", "now `syntax`"),
-    key("coreference", {"texts": 100}, "coreference", "now `syntax.coreference`"),
-    key("measures", ["weights"], "measures", "now `attention_measures.measures`"),
-    key("importance.nodes", 4, "importance.nodes", "no longer a setting"),
-    key("landscape.flatness.radius", 0.1, "landscape.flatness.radius", "no longer a setting"),
 ]
 
 KEYS = [
@@ -258,14 +253,6 @@ TASKS = [
 ]
 
 
-def _yaml(name: str, content: str | bytes, *words: str) -> Case:
-    return Case(
-        f"YAML: {name}",
-        lambda folder: write(folder, "config.yaml", content),
-        ("config.yaml", *words),
-    )
-
-
 def _setting(name: str, content: str, *words: str) -> Case:
     """A file that can be read, with a value that is wrong."""
     top = "data: {source: builtin}\nmodel: {source: builtin}\n"
@@ -275,35 +262,7 @@ def _setting(name: str, content: str, *words: str) -> Case:
     )
 
 
-_TOP = "run: a\ndata: {source: builtin}\nmodel: {source: builtin}\n"
 FILES = [
-    _yaml("a key twice", _TOP + "run: b\n", "line 4", "already in line 1"),
-    _yaml("a nested key twice", _TOP + "scores:\n  seed: 1\n  seed: 2\n", "line 6", "line 5"),
-    _yaml("an open brace", "run: a\ndata: {source: builtin\n", "line 3", "no valid YAML"),
-    _yaml("a tab", _TOP + "scores:\n\tseed: 1\n", "line 5", "no valid YAML"),
-    _yaml("an open quote", _TOP + 'tasks: ["RTE\n', "no valid YAML"),
-    _yaml("bad indentation", _TOP + "  scores: 1\n", "line 4"),
-    _yaml("Latin-1", b"run: \xe9\n", "line 1", "0xe9", "UTF-8"),
-    _yaml("UTF-16", "run: a\n".encode("utf-16"), "line 1", "UTF-8"),
-    _yaml("binary", bytes(range(256)), "UTF-8"),
-    _yaml("empty", "", "found no keys"),
-    _yaml("only a comment", "# nothing\n", "found no keys"),
-    _yaml("a list", "- run\n", "found no keys"),
-    _yaml("a text", "hello\n", "found no keys"),
-    _yaml("two documents", _TOP + "---\nrun: b\n", "line 4", "no valid YAML"),
-    _yaml("a date that does not exist", "run: 2020-13-45\n", "line 1", "2020-13-45"),
-    _yaml("a number of 5000 digits", _TOP + f"seeds: [{'9' * 5000}]\n", "line 4", "number"),
-    _yaml("an alias of itself", "run: &a [*a]\n", "without end"),
-    _yaml(
-        "aliases of aliases",
-        "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9) if i else 1}]\n" for i in range(9)),
-        "without end",
-    ),
-    _yaml("an unknown alias", "run: *a\n", "line 1", "no valid YAML"),
-    _yaml("code", "run: !!python/object/apply:os.getcwd []\n", "line 1", "no valid YAML"),
-    _yaml("deep", "run: " + "[" * 60 + "]" * 60 + "\n", "without end"),
-    _yaml("a list as key", "? [a]\n: 1\n", "no valid YAML"),
-    _yaml("NUL", "run: a\0b\n", "no valid YAML"),
     _setting("a wrong value", "fine_tuning:\n  epochs: 0\n", "fine_tuning.epochs", "at least 1"),
     _setting("an unknown key", "samples: {}\nepochs: 3\n", "unknown key 'epochs'"),
     _setting("a wrong entry of a list", "seeds:\n- 1\n- 1.0\n", "seeds.1"),

@@ -5,12 +5,8 @@ are checked by the rules, so that only Snakemake reaches them.
 """
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import transformers
@@ -46,21 +42,6 @@ def test_configuration(refused):
     message = refused(configuration(model_name="x"))
     for word in ("unknown key 'model_name'", "config/README.md"):
         assert word in message
-
-
-@pytest.mark.parametrize("target", ["run", "label"])
-def test_make_says_what_is_wrong_with_a_configuration(root, tmp_path, target):
-    """Snakemake reads the file before this workflow, and tells neither file nor line."""
-    file = tmp_path / "open.yaml"
-    file.write_text("run: a\ndata: {source: builtin\n")
-    command = ["make", "-o", ".venv/requirements.lock", target, f"CONFIG={file}"]
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    made = subprocess.run(
-        command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True
-    )
-    assert made.returncode != 0
-    assert made.stderr.count(f"{file}, line 3: found no valid YAML") == 1
-    assert "Traceback" not in made.stderr
 
 
 def _model(root, folder):

@@ -1,8 +1,6 @@
 """The configuration of a run: checked against the schema and filled in with its defaults.
 
 Runs whose data or model differ cannot share a results folder; ``origin`` is what must not change.
-
-python -m workflow.lib.configuration config/paper.yaml    check that Snakemake can read a file
 """
 
 from __future__ import annotations
@@ -15,13 +13,11 @@ import hashlib
 import json
 import math
 import operator
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import jsonschema
-import yaml
 
 from darksecrets.run import analyses
 from darksecrets.run.errors import InputError
@@ -50,32 +46,6 @@ _IN_WORDS = {
 
 _BUILTIN_RATE = 3e-4  # a model of 2.4 million parameters takes larger steps than BERT
 
-# Keys of earlier versions, and what became of them.
-_MOVED = {
-    "look": "now `inspect`, with the same keys",
-    "measures": "now `attention_measures.measures`, without `weights`",
-    "treebank": "now `syntax`, with the same keys",
-    "coreference": "now `syntax.coreference`, with the same keys",
-    "data.train": "now `data.size`, both numbers: [training, validation]",
-    "data.validation": "now `data.size`, both numbers: [training, validation]",
-    "framenet.folder": "now `framenet.path`",
-    "framenet.file": "now `framenet.path`",
-    "inspect.drawn": "no longer a setting: the first ten examples are drawn",
-    **{
-        f"compression.{name}": f"now `compression.amounts.{name}`"
-        for name in ("heads", "heads_and_mlps", "weights", "layers", "rank")
-    },
-    "landscape.surface.training": "now `landscape.surface.examples`, of both splits",
-    "importance.nodes": "no longer a setting: remove it",
-    "landscape.surface.radius": "no longer a setting: remove it",
-    "landscape.surface.precision": "no longer a setting: remove it",
-    "landscape.flatness.splits": "no longer a setting: the training examples are measured",
-    "landscape.flatness.radius": "no longer a setting: remove it",
-    "landscape.flatness.epsilon": "no longer a setting: remove it",
-    "landscape.flatness.filter_epsilon": "no longer a setting: remove it",
-}
-
-_DEEPEST, _MOST_VALUES = 50, 1_000_000
 _DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 
@@ -98,102 +68,10 @@ def load_schema() -> dict[str, Any]:
     return schema
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads YAML in which every key occurs once; PyYAML itself takes the last without a word."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        lines: dict[tuple[str, str], int] = {}
-        for key, _ in node.value:
-            line, name = key.start_mark.line + 1, (key.tag, str(key.value))
-            if name in lines:
-                raise InputError(
-                    f"line {line}: found the key '{key.value}', which is already in line "
-                    f"{lines[name]}, expected it once. Remove one of them."
-                )
-            lines[name] = line
-        return super().construct_mapping(node, deep)
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401
-        try:
-            return super().construct_object(node, deep)
-        except (ValueError, OverflowError) as error:  # a date or a number that does not exist
-            raise InputError(
-                f"line {node.start_mark.line + 1}: found {_short(node.value)}, which YAML reads as "
-                f"a date or a number ({error}), expected a value that exists. Correct it, or put "
-                "it in quotes."
-            ) from None
-
-
-def read(file: Path) -> dict[str, Any]:
-    """Read a configuration file, YAML or JSON.
-
-    Raises:
-        InputError: If it is not there, or is not YAML whose keys occur once; the message names the
-            line.
-    """
-    expected = "expected a YAML file with the keys of a run, such as config/config.yaml"
-    if not file.is_file():
-        found = "a folder" if file.is_dir() else "no such file"
-        raise InputError(f"{file}: found {found}, {expected}. Correct the path.")
-    content = b""
-    try:
-        content = file.read_bytes()
-        text = content.decode("utf-8-sig")
-        config = yaml.load(text, _Loader)
-        _check_depth(config)
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        found = f"found the byte 0x{content[error.start]:02x}, expected UTF-8"
-        raise InputError(f"{file}, line {line}: {found}. Save the file as UTF-8.") from None
-    except InputError as error:
-        raise InputError(f"{file}, {error}") from None
-    except RecursionError:
-        raise InputError(
-            f"{file}: found keys nested without end, {expected}. Correct the aliases (*name)."
-        ) from None
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
-    except yaml.YAMLError as error:
-        with contextlib.suppress(ValueError):  # JSON may be indented with tabs
-            return cast("dict[str, Any]", json.loads(text))
-        raise InputError(f"{file}{_problem(error)}, {expected}. Correct that line.") from None
-    if not isinstance(config, dict):
-        raise InputError(f"{file}: found no keys, {expected}.")
-    return config
-
-
-def _check_depth(value: object, depth: int = 0) -> int:
-    """Number of values in a tree of YAML, aliases written out.
-
-    Raises:
-        RecursionError: There is no end to it, or it would not fit into memory.
-    """
-    parts: Iterable[object] = ()
-    if isinstance(value, Mapping):
-        parts = value.values()
-    elif isinstance(value, list):
-        parts = value
-    count = 1
-    for part in parts:
-        count += _check_depth(part, depth + 1)
-        if depth > _DEEPEST or count > _MOST_VALUES:
-            raise RecursionError
-    return count
-
-
 def _short(value: object) -> str:
     """A value as it is written in Python, cut if it is long."""
     text = repr(value)
     return text if len(text) <= _LONGEST_FOUND else f"{text[: _LONGEST_FOUND - 1]}…"
-
-
-def _problem(error: yaml.YAMLError) -> str:
-    """Line of an error in YAML, and what is wrong there."""
-    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return f": found no valid YAML ({error})"
-    context, start, line = error.context, error.context_mark, error.problem_mark.line + 1
-    begun = f"{context} from line {start.line + 1}, " if context and start else ""
-    return f", line {line}: found no valid YAML ({begun}{error.problem})"
 
 
 def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, Any]:
@@ -215,7 +93,6 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     schema = load_schema()
     seed = schema["properties"][constants.SEED]["default"]
     config = constants.without(_as_meant(config, schema), seed)
-    _check_moved(config)
     errors = _validator()(schema).iter_errors(config)
     mistakes = sorted({line for error in errors for line in _explain(error)})
     if mistakes:
@@ -236,31 +113,6 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     _choose_tasks(resolved)
     resolved["analyses"], _ = analyses.switch_on(resolved["analyses"])
     return resolved
-
-
-def _check_moved(config: Mapping[str, Any]) -> None:
-    """Check that no key has a place that it had in earlier versions.
-
-    Raises:
-        InputError: Names each such key, and where it is now.
-    """
-    lines = [
-        f"  - {key}: this key is {place}"
-        for key, place in _MOVED.items()
-        if _has(config, key.split("."))
-    ]
-    if lines:
-        raise InputError(
-            "\n".join(["The configuration is of an earlier version:", *lines])
-            + "\nconfig/README.md explains every key."
-        )
-
-
-def _has(config: object, path: list[str]) -> bool:
-    """Whether a key is given."""
-    if not path:
-        return True
-    return isinstance(config, Mapping) and path[0] in config and _has(config[path[0]], path[1:])
 
 
 def _choose_tasks(config: dict[str, Any]) -> None:
@@ -559,16 +411,3 @@ def seeds_in_words(config: Mapping[str, Any]) -> str:
 def results_folder(config: Mapping[str, Any]) -> Path:
     """Folder of all outputs of the run, relative to the working directory."""
     return Path("results") / str(config["run"])
-
-
-def main(files: Iterable[str]) -> None:
-    """Check that configuration files can be read, or end with a message that names the line."""
-    try:
-        for file in files:
-            read(Path(file))
-    except InputError as error:
-        sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -34,9 +34,6 @@ from workflow.lib.summary import summarize
 
 given = copy.deepcopy(config)  # without defaults
 try:
-    if workflow.is_main_process:
-        for file in workflow.configfiles:  # Snakemake does not mind a key that occurs twice
-            configuration.read(Path(file))
     # A run that is given text may need no data, and may disable no heads: that is known only once its
     # jobs are, see `check_data`.
     with_text = config.get("text") is not None

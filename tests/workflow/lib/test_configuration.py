@@ -181,13 +181,3 @@ def test_every_key_and_analysis_is_in_the_reference(root):
         assert f"| `{key}` |" in text
         assert part["description"] in text
     assert all(f"| `{name}` |" in text for name in analyses.find())
-
-
-def test_files_are_read_as_yaml_and_json_are(tmp_path):
-    file = tmp_path / "mine.yaml"
-    for text in (
-        "base: &base {x: 1, y: 2}\nuse:\n  <<: *base\n  x: 3\n",
-        '{\n\t"base": {"x": 1, "y": 2},\n\t"use": {"x": 3, "y": 2}\n}',
-    ):
-        file.write_text(text)
-        assert configuration.read(file) == {"base": {"x": 1, "y": 2}, "use": {"x": 3, "y": 2}}
