@@ -55,7 +55,7 @@ def test_another_scheduler_runs_the_jobs_on_a_disk_of_the_node(snakemake, smoke_
     assert not re.findall(r"^Retrieving .*\.py$", log, re.MULTILINE), "code stays where it is"
     results = scratch / "fs" / "results" / "smoke"
     left = [path.relative_to(results) for path in scratch.rglob("*") if path.is_file()]
-    assert {path.parts[0] for path in left} <= {"logs", "benchmarks"}
+    assert {path.parts[0] for path in left} <= {"logs", "benchmarks", "records"}
 
 
 def test_pods_that_share_nothing_run_the_jobs(project, tmp_path):
