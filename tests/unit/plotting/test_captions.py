@@ -75,7 +75,7 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
 
 def made(config: dict[str, Any]) -> SimpleNamespace:
     """The file of the report that says what made the run, as Snakemake hands it to templates."""
-    facts = history.facts(history.gather([]), seeds_in_words(config), origins(config))
+    facts = history.facts(Path("no run"), seeds_in_words(config), origins(config))
     page = opening.html(facts, history.costs(Path("no run")))
     return SimpleNamespace(name="run.html", path=SimpleNamespace(read_text=lambda: page))
 
