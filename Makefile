@@ -54,12 +54,16 @@ ANNOTATOR ?= $(USER)
 PASS ?= 1
 PORT ?= 8419
 
+CHECK := @test -f "$(CONFIG)" || { echo "$(CONFIG): found no such file, expected a configuration (config/README.md)" >&2; exit 1; }
+
 .PHONY: run
 run: $(INSTALLED) ## run a configuration (CONFIG=config/paper.yaml CORES=8)
+	$(CHECK)
 	$(SNAKEMAKE) all report --configfile $(CONFIG) $(SELECTED)
 
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
+	$(CHECK)
 	@python -m darksecrets.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
 	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis_jsonschema import from_schema
 from inputs import data
-from inputs.cases import message_of, run
+from inputs.cases import run
 
 from darksecrets.data import files, preflight
 from darksecrets.framenet import sources as links
@@ -101,21 +101,6 @@ def test_one_value_may_be_anything(path, value):
 def test_unknown_keys_are_refused(keys):
     if set(keys) - set(SCHEMA["properties"]):
         assert "not valid" in refused(configuration.resolve, run() | keys)
-
-
-@few
-@given(st.binary(max_size=300) | NUL_FREE.map(str.encode))
-@example(b"a: &a [*a]")
-@example(b"? {a: b}\n: c")
-@example(b"!!binary x")
-@example(b"a: 0o99_\nb: .inf\nc: 12:99:99")
-def test_a_file_of_a_configuration_may_hold_anything(content):
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "config.yaml"
-        file.write_bytes(content)
-        message = message_of(file)
-    assert message, "no such file is a configuration"
-    assert "config.yaml" in message or "not valid" in message
 
 
 def _damaged(text):

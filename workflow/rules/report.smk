@@ -2,7 +2,7 @@
 
 
 rule describe_run:
-    """Say what made the run: commits, seeds, revisions, hardware, time and memory of every rule."""
+    """Describe what made the run: versions, time, memory: commits, seeds, revisions, hardware, time and memory of every rule."""
     input:
         list(RESULTS_OF_RUN),
     output:
@@ -23,7 +23,7 @@ rule describe_run:
     params:
         facts=FACTS,
     message:
-        "Say what made the run"
+        "Describe what made the run: versions, time, memory"
     script:
         "../../scripts/describe_run.py"
 
