@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from darksecrets.run.errors import InputError
+from darksecrets.run.files import digest
 
 if TYPE_CHECKING:
     from pyarrow import Schema
@@ -142,11 +143,10 @@ def _verify(folder: Path, patterns: Sequence[str], repository: str) -> None:
 
 def _digest(file: Path) -> str:
     """The digest of the kind that the name of a file in the cache is: SHA-256, or SHA-1 of Git."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        if len(file.name) == hashlib.sha256().digest_size * 2:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-        return hashlib.sha1(b"blob %d\0" % size + stream.read(), usedforsecurity=False).hexdigest()
+    if len(file.name) == hashlib.sha256().digest_size * 2:
+        return digest(file)
+    content = file.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _files(folder: Path) -> list[str]:

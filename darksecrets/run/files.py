@@ -68,10 +68,14 @@ def fingerprint(path: Path) -> str:
     """
     digests = {}
     for file in [path] if path.is_file() else visible(path):
-        with file.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        digests[file.relative_to(path).as_posix()] = digest
+        digests[file.relative_to(path).as_posix()] = digest(file)
     return combine(digests)
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of the content of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def combine(digests: Mapping[str, str]) -> str:
@@ -79,11 +83,11 @@ def combine(digests: Mapping[str, str]) -> str:
 
     The path of a single file is ``.``.
     """
-    digest = hashlib.sha256()
+    combined = hashlib.sha256()
     for name in sorted(digests, key=PurePosixPath):
-        digest.update(name.encode())
-        digest.update(bytes.fromhex(digests[name]))
-    return digest.hexdigest()
+        combined.update(name.encode())
+        combined.update(bytes.fromhex(digests[name]))
+    return combined.hexdigest()
 
 
 def visible(folder: Path) -> list[Path]:

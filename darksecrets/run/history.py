@@ -32,11 +32,9 @@ def facts(run: Path, seeds: str, origins: Mapping[str, str]) -> dict[str, str]:
         for _, record in read_all(run)
         if not all(name.startswith(_LOOK) for name in record["outputs"])
     ]
-    environments = [record["environment"] for record in records] or [describe_environment()]
+    known: list[dict[str, Any]] = records or [{"environment": describe_environment()}]
+    environments = [record["environment"] for record in known]
     commits = Counter(own["darksecrets"]["commit"] or "unknown" for own in environments)
-    machines = Counter(map(_describe_machine, records)) or Counter(
-        _describe_machine({"environment": own}) for own in environments
-    )
     created = sorted(record["created"].replace("T", " ")[:16] for record in records)
     made = " to ".join(dict.fromkeys([created[0], created[-1]])) if created else ""
     return {
@@ -44,7 +42,7 @@ def facts(run: Path, seeds: str, origins: Mapping[str, str]) -> dict[str, str]:
         "Made": f"{made} UTC" if made else "times are not recorded here",
         "Seeds": seeds,
         **origins,
-        "Hardware": _several(machines),
+        "Hardware": _several(Counter(map(_describe_machine, known))),
         "Software": ", ".join(_describe_versions(environments)),
     }
 

@@ -12,7 +12,6 @@ removed the record.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import json
 import os
@@ -25,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.run.errors import InputError
-from darksecrets.run.files import combine, fingerprint, visible, write_json
+from darksecrets.run.files import combine, digest, fingerprint, visible, write_json
 from darksecrets.run.version import __version__
 
 FOLDER = "records"
@@ -48,7 +47,7 @@ def read_contents(result: Path) -> Contents:
         state = file.stat()
         found[file.relative_to(result).as_posix()] = {
             "size": state.st_size,
-            "sha256": _digest(file),
+            "sha256": digest(file),
             "changed": state.st_ctime_ns,
         }
     return found
@@ -71,26 +70,22 @@ def find_difference(result: Path, contents: Contents) -> str:
             return f"{file}: found {state.st_size:,} bytes, expected {written['size']:,}."
         if state.st_size > LARGE and state.st_ctime_ns == written["changed"]:
             continue
-        if (digest := _digest(file)) != written["sha256"]:
-            expected = written["sha256"]
-            return f"{file}: found the SHA-256 {digest[:12]}…, expected {expected[:12]}…."
+        found, expected = digest(file), written["sha256"]
+        if found != expected:
+            return f"{file}: found the SHA-256 {found[:12]}…, expected {expected[:12]}…."
     return ""
 
 
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def run_of(log: Path) -> Path:
+    """Folder of the run, ``results/<run>``, of one of its logs or records."""
+    place = log.parts.index("results")
+    return Path(*log.parts[: place + 2])
 
 
 def place_of(log: Path) -> Path:
-    """The record of the job with a log, ``<run>/logs/….log``."""
-    (logs,) = (folder for folder in log.parents if folder.name == "logs")
-    return logs.with_name(FOLDER) / log.relative_to(logs).with_suffix(".json")
-
-
-def run_of(record: Path) -> Path:
-    """Folder of the run of a record."""
-    return next(folder.parent for folder in record.parents if folder.name == FOLDER)
+    """The record of the job with a log, ``results/<run>/logs/….log``."""
+    run = run_of(log)
+    return run / FOLDER / log.relative_to(run / "logs").with_suffix(".json")
 
 
 def read_all(run: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -142,7 +137,8 @@ def check(record: Path, inputs: Iterable[Path]) -> dict[str, str]:
         inputs: Files and folders that it reads.
 
     Returns:
-        The fingerprint of each, see `files.fingerprint`.
+        The fingerprint of each, see `files.fingerprint`; of a file in a folder that a job made,
+        that of the folder.
 
     Raises:
         InputError: Names the first file that differs, and how to make it again.

@@ -16,6 +16,14 @@ from darksecrets.data.tasks import Task
 BERT = "example/bert-tiny"
 BERT_COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
+RUN = {
+    "run": "hub",
+    "tasks": ["SST-2"],
+    "data": {"source": "hub"},
+    "model": {"source": "hub", "id": BERT, "revision": BERT_COMMIT},
+}
+"""A configuration with this model and data, but for the size of the sample."""
+
 # So many examples that one without text is within the share that a source may have.
 TRAIN, VALIDATION, TEST = 1200, 40, 30
 

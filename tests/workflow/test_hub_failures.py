@@ -12,13 +12,7 @@ from darksecrets.run.files import fingerprint
 
 pytestmark = pytest.mark.thorough
 
-CONFIG = {
-    "run": "hub",
-    "tasks": ["SST-2"],
-    "data": {"source": "hub"},
-    "model": {"source": "hub", "id": content.BERT, "revision": content.BERT_COMMIT},
-    "samples": {"size": 4},
-}
+CONFIG = content.RUN | {"samples": {"size": 4}}
 MADE = ("results/hub/models/pretrained", "results/hub/data/SST-2")
 
 

@@ -10,13 +10,7 @@ from hub.standin import Repository
 
 pytestmark = pytest.mark.thorough
 
-CONFIG = {
-    "run": "hub",
-    "tasks": ["SST-2"],
-    "data": {"source": "hub"},
-    "model": {"source": "hub", "id": content.BERT, "revision": content.BERT_COMMIT},
-    "samples": {"size": 8},
-}
+CONFIG = content.RUN | {"samples": {"size": 8}}
 STORES = "results/hub/attention/SST-2"
 STORE = f"{STORES}/pretrained"
 

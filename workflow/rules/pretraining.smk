@@ -9,9 +9,9 @@ rule pretrain_tiny_bert:
     output:
         model=directory("results/tiny-bert"),
     log:
-        "results/logs/pretrain_tiny_bert.log",
+        "results/pretraining/logs/pretrain_tiny_bert.log",
     benchmark:
-        "results/benchmarks/pretrain_tiny_bert.tsv"
+        "results/pretraining/benchmarks/pretrain_tiny_bert.tsv"
     conda:
         "../../envs/model.yaml"
     threads: config["threads"]

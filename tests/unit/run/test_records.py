@@ -39,6 +39,15 @@ def test_a_record_is_named_like_the_log_of_its_job():
     assert records.run_of(Path("/x") / RECORD) == Path("/x/results/demo")
 
 
+@pytest.mark.parametrize("run", ["demo", "logs", "records", "results"])
+@pytest.mark.parametrize("task", ["RTE", "logs", "records", "results", "a.b"])
+def test_runs_and_tasks_may_be_named_as_folders_are(run, task):
+    log = Path(f"results/{run}/logs/finetune/{task}/seed-1.log")
+    record = Path(f"results/{run}/records/finetune/{task}/seed-1.json")
+    assert records.place_of(log) == record
+    assert records.run_of(record) == Path("results", run)
+
+
 def test_a_record_says_what_made_the_results_and_what_they_are(run):
     import torch
 
