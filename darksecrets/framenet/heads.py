@@ -457,7 +457,9 @@ def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.Da
     for name, difference, p in zip(CONTROLS, together.swapaxes(0, 1), tests.p, strict=True):
         low, high = mean_intervals(difference, draws, rng, groups=weights.groups)
         columns = {
-            **{place: heads[place] for place in ("direction", "layer", "head")},
+            "direction": heads["direction"],
+            "layer": heads["layer"],
+            "head": heads["head"],
             "control": np.full(p.shape, name),
             "sentences": (~np.isnan(difference)).sum(axis=0),
             "value": mean_of_known(controls[name], axis=0) if name in controls else missing,

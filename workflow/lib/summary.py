@@ -26,6 +26,6 @@ def summarize(results: Path, *, with_table: bool) -> str:
         table = itertools.takewhile(lambda line: line.startswith("|"), text)
         notes = [line for line in text if line.startswith(MARKS)]
         lines += ["Table 1", "", *table, "", *notes, *warnings(results), ""]
-    found = [results / name for name in PAGES]
-    lines += ["Results:", *(f"  {path}" for path in found if path.exists())]
+    found = [path for name in PAGES if (path := results / name).exists()]
+    lines += ["Results:", *(f"  {path}" for path in found or [results])]
     return "\n".join(lines)
