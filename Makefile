@@ -40,7 +40,7 @@ help: ## list the targets
 setup: $(INSTALLED) ## install the pinned dependencies into .venv
 
 .PHONY: demo
-demo: $(INSTALLED) ## run the workflow on the built-in corpus with the tiny BERT (CORES=2 ANALYSES=all)
+demo: $(INSTALLED) ## run the workflow on the data and the tiny BERT that ship (CORES=2 ANALYSES=all)
 	$(SNAKEMAKE) all report $(SELECTED)
 
 # What a run makes beyond the paper, by name or `all`: make demo ANALYSES=all
@@ -125,7 +125,11 @@ lint: $(DEVELOPED) ## run the linters only
 
 .PHONY: tiny-bert
 tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into results/tiny-bert (about an hour)
-	snakemake --cores $(CORES) pretrain_tiny_bert
+	python -m tools.pretraining results/tiny-bert --threads $(CORES)
+
+.PHONY: corpus
+corpus: $(INSTALLED) ## generate the demonstration's data again, in darksecrets/resources/corpus
+	python -m tools.corpus darksecrets/resources/corpus
 
 .PHONY: pattern-classifier
 pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (about 2 minutes)

@@ -1,6 +1,6 @@
 """Revealing the Dark Secrets of BERT (Kovaleva et al. 2019), from data to tables and figures.
 
-snakemake --cores 2                                 built-in corpus and tiny BERT
+snakemake --cores 2                                 the demonstration
 snakemake --cores 8 --configfile config/paper.yaml  the paper
 snakemake figure5 --cores 2                         one figure
 """
@@ -46,7 +46,6 @@ include: "workflow/rules/text.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/atlas.smk"
 include: "workflow/rules/report.smk"
-include: "workflow/rules/pretraining.smk"
 
 
 add_code()

@@ -5,7 +5,7 @@
 
 Every head of the registry (``tests/unit/adversarial/maps.py``) attends by itself, on the 473 links
 of the paper and 500 pairs of STS-B, annotated by the spaCy pipeline of the folder, and on 500
-sentences or 100 texts of the built-in corpus. Words are whole tokens. Beside them are 20 heads of
+sentences or 100 texts of the generated corpus. Words are whole tokens. Beside them are 20 heads of
 each kind of noise, and heads that follow what is looked for in a share of the cases. The table, as
 CSV, is printed. Of two such tables, of an older version and of this one, the page is made.
 """
@@ -26,6 +26,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from tools.corpus import frames
+from tools.corpus.treebank import stories_with_mentions
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
@@ -36,15 +39,15 @@ from adversarial.maps import Text
 from made_up_coreference import knowing, right
 from made_up_syntax import guesses, read, relation
 
-from darksecrets.data.builtin.tasks import generate
-from darksecrets.features.annotation import parse
+from darksecrets.features.parser import parse
 from darksecrets.features.tokens import Tokens, describe_example
 from darksecrets.framenet.heads import Link
 from darksecrets.framenet.links import Annotation, words_of
-from darksecrets.framenet.sources import from_builtin, from_tsv
+from darksecrets.framenet.sources import from_tsv
 from darksecrets.syntax import coreference, heads
 from darksecrets.syntax.coreference_statistics import tables
 from darksecrets.syntax.distractors import choices
+from tools.corpus.tasks import generate
 
 FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
 LEVEL, NOISES, COUNT = 0.05, 20, 500
@@ -111,8 +114,8 @@ def stsb() -> list[tuple[Text, Tokens]]:
     return [*tokens(parse(range(len(table)), columns, pipeline()))]
 
 
-def builtin_stsb() -> list[tuple[Text, Tokens]]:
-    """Pairs of the built-in corpus."""
+def generated_stsb() -> list[tuple[Text, Tokens]]:
+    """Pairs of the generated corpus."""
     examples = generate("STS-B", {"validation": COUNT}, 1)["validation"]
     return [
         *tokens(
@@ -204,7 +207,7 @@ def of_subjects() -> Iterator[Row]:
 
 def of_coreference() -> Iterator[Row]:
     """Antecedents of mentions, by kind."""
-    texts = coreference.builtin(100, 1)
+    texts = coreference.texts_of(stories_with_mentions(100, 1))
     found = families.of_texts(texts, IGNORANT, np.random.default_rng(7), 1)
     for kind, own in found.groupby("kind", sort=False):
         best = own.loc[own["p_family"].idxmin()]
@@ -223,11 +226,11 @@ def row(kind: object, passed: object, of: int, p: float, what: str = "") -> Row:
 
 FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
     "framenet_heads, 473": lambda: of_links(links(from_tsv(FOLDER / "framenet/links_473.tsv"))),
-    "framenet_heads, built-in": lambda: of_links(links(from_builtin(1)[:COUNT])),
+    "framenet_heads, generated": lambda: of_links(links(frames.collect(1)[:COUNT])),
     "equal_words, STS-B": lambda: of_pairs(stsb(), EQUAL),
-    "equal_words, built-in": lambda: of_pairs(builtin_stsb(), EQUAL),
+    "equal_words, generated": lambda: of_pairs(generated_stsb(), EQUAL),
     "token_pairs, STS-B": lambda: of_pairs(stsb(), RELATED),
-    "token_pairs, built-in": lambda: of_pairs(builtin_stsb(), RELATED),
+    "token_pairs, generated": lambda: of_pairs(generated_stsb(), RELATED),
     "syntactic_heads": of_relations,
     "syntactic_heads, power": of_syntax_power,
     "attention_trees": of_trees,

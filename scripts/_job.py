@@ -43,10 +43,6 @@ class Files:
         found = self._named.get(name, [])
         return [Path(found)] if isinstance(found, str) else [Path(path) for path in found]
 
-    def first(self, name: str, otherwise: Path) -> Path:
-        """The first path of a name; another one if the rule has no such name."""
-        return next(iter(self.all(name)), otherwise)
-
     def __iter__(self) -> Any:  # noqa: ANN401 - an iterator of paths
         return map(Path, self._named)
 

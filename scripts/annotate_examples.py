@@ -7,16 +7,15 @@ from _job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the annotation: gold, or a spaCy pipeline's; the record names the pipeline."""
+    """Write the annotation; the record names the pipeline or the files that it is from."""
     from darksecrets.data.sampling import sample
     from darksecrets.data.tasks import Task
     from darksecrets.features.annotation import annotate
 
-    pipeline = annotate(
+    return annotate(
         job.input.dataset,
         sample(job.input.dataset, **job.params.samples),
         job.output.annotation,
         Task.from_entry(job.wildcards.task, job.params.task),
-        job.params.pipeline,
+        job.params.annotation,
     )
-    return {"pipeline": pipeline}

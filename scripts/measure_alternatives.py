@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     from darksecrets.attention_measures.attended import attended
     from darksecrets.attention_measures.running import run
     from darksecrets.attention_measures.tables import OF_HEADS, profiles_in
-    from darksecrets.data.sampling import ANNOTATION, sample
+    from darksecrets.data.sampling import sample
     from darksecrets.models.reading import readings
     from darksecrets.run.columns import of_weights
     from darksecrets.run.files import atomic
@@ -20,8 +20,7 @@ def main(job: Job) -> None:
     sampled = sample(job.input.dataset, **params.samples)
     models = readings(params.models, folders, **params.reading)
     maps = run(models, read_sample(job.input.dataset, sampled), params.measures)
-    annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
-    tables, kept = attended(maps, annotation, job.wildcards.task, params.seed)
+    tables, kept = attended(maps, job.input.annotation, job.wildcards.task, params.seed)
     for table in OF_HEADS:
         table.write(tables[of_weights(table)], getattr(job.output, of_weights(table)))
     with atomic(job.output.examples) as temporary:

@@ -10,7 +10,6 @@ def main(job: Job) -> None:
     import torch
 
     from darksecrets.attention.store import AttentionStore
-    from darksecrets.data.sampling import ANNOTATION
     from darksecrets.features.measures import TABLES, measure_into
     from darksecrets.finetuning import cosine
     from darksecrets.finetuning.tables import COSINE, LAYER_SIMILARITY
@@ -23,13 +22,12 @@ def main(job: Job) -> None:
     params, output, task = job.params, job.output, job.wildcards.task
     torch.set_num_threads(job.threads)
     trained = params.models[:-1]
-    annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
     of_patterns = classifier.load(job.input.classifier)
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     stores = {model: AttentionStore.open(job.input.stores / model) for model in params.models}
     with atomic(output.examples) as examples, atomic(output.patterns) as patterns:
         for model, store in stores.items():
-            found = measure_into(examples / model, store, annotation, params.seed)
+            found = measure_into(examples / model, store, job.input.annotation, params.seed)
             for name, rows in found.items():
                 parts[name].append(identify(rows, task, model))
             maps = identify(classify(store, of_patterns), task, model)

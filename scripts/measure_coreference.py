@@ -10,19 +10,17 @@ def main(job: Job) -> None:
 
     from darksecrets.models.reading import readings
     from darksecrets.run.tables import identify
-    from darksecrets.syntax import treebank
+    from darksecrets.syntax import sources
     from darksecrets.syntax.antecedents import resolve_all
-    from darksecrets.syntax.coreference import builtin, texts_of
+    from darksecrets.syntax.coreference import documents, texts_of
     from darksecrets.syntax.coreference_statistics import tables
     from darksecrets.syntax.coreference_tables import TABLES
     from darksecrets.syntax.settings import Coreference
 
-    params, documents = job.params, job.input.all("documents")
+    params = job.params
     settings = Coreference.of(params.settings)
-    if documents:
-        texts = texts_of(treebank.read(documents[0]))
-    else:
-        texts = builtin(settings.texts, settings.seed)
+    sentences = sources.read_texts(job.input.texts)
+    texts = texts_of(documents(sentences, settings.texts, settings.seed))
     parts = []
     for model, reading in readings(params.models, [job.input.model] * 2, **params.reading).items():
         found = tables(resolve_all(reading, texts), settings.seed)

@@ -10,7 +10,6 @@ def main(job: Job) -> None:
     import torch
 
     from darksecrets.attention.store import AttentionStore
-    from darksecrets.data.sampling import ANNOTATION
     from darksecrets.features.tokens import describe
     from darksecrets.redundancy.head_distances import Distances
     from darksecrets.redundancy.measuring import measure_statistics
@@ -20,13 +19,12 @@ def main(job: Job) -> None:
 
     params, output, task = job.params, job.output, job.wildcards.task
     torch.set_num_threads(job.threads)
-    annotation = job.input.first("annotation", job.input.dataset / ANNOTATION)
     heads: list[pd.DataFrame] = []
     examples: list[pd.DataFrame] = []
     with atomic(output.statistics) as folder:
         for model in params.models:
             store = AttentionStore.open(job.input.stores / model)
-            statistics = measure_statistics(store, describe(store, annotation))
+            statistics = measure_statistics(store, describe(store, job.input.annotation))
             statistics.save(folder / f"{model}.npz")
             apart = Distances.measure(store, params.seed)
             heads.append(identify(apart.table(), task, model))

@@ -12,8 +12,8 @@ _log = logging.getLogger("darksecrets")
 def main(job: Job) -> dict[str, Any]:
     """Write the tables of all measures; return the parser, and what is left out."""
     from darksecrets.attention.store import AttentionStore
-    from darksecrets.features.annotation import identify
     from darksecrets.features.measures import TABLES
+    from darksecrets.features.parser import identify
     from darksecrets.text import measuring, texts
     from darksecrets.text.tables import EXAMPLES
 

@@ -9,6 +9,4 @@ def main(job: Job) -> None:
     from darksecrets.data.prepare import prepare
     from darksecrets.data.tasks import Task
 
-    prepare(
-        Task.from_entry(job.wildcards.task, job.params.task), job.params.builtin, job.output.dataset
-    )
+    prepare(Task.from_entry(job.wildcards.task, job.params.task), job.output.dataset)

@@ -23,7 +23,6 @@ PACKAGE = Path(__file__).parents[1] / NAME
 SECTIONS = {
     *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
     *("faithfulness", "compression"),
-    "pretraining",
 }
 LEVELS: tuple[set[str], ...] = (
     {"arrays"},
@@ -54,7 +53,6 @@ INNER = {
     "models/removal.py": "takes heads out of BERT's layers",
     "models/shrinking.py": "drops BERT's top layers",
     "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
-    "pretraining/tiny_bert.py": "draws the first weights of the encoder that it trains",
 }
 """The modules that may depend on the internals of encoders, and why."""
 
@@ -198,8 +196,8 @@ def circle(imports: Iterable[Import], root: Path = PACKAGE) -> list[str]:
 
 
 def outside(imports: Iterable[Import]) -> list[str]:
-    """Imports of the workflow, of its scripts, or of Snakemake."""
-    banned = {"workflow", "scripts", "snakemake"}
+    """Imports of the workflow, of its scripts, of what made the shipped files, or of Snakemake."""
+    banned = {"workflow", "scripts", "tools", "snakemake"}
     return [f"{i.source} imports {i.target}" for i in imports if i.target.split(".")[0] in banned]
 
 
@@ -401,3 +399,12 @@ def test_a_heavy_library_is_found_through_other_modules_but_not_inside_functions
 def test_knowledge_of_encoder_internals_is_found(text) -> None:
     assert inner(text)
     assert not inner(f'"""{text}"""\n# {text}\n')
+
+
+def test_the_workflow_runs_without_what_made_the_shipped_files():
+    root = PACKAGE.parent
+    files = [root / "Snakefile", *root.glob("workflow/**/*.smk")]
+    files += [*root.glob("workflow/**/*.py"), *root.glob("scripts/**/*.py")]
+    used = re.compile(r"^\s*(from|import) tools\b", re.MULTILINE)
+    assert used.search("    from tools.corpus import grammar")
+    assert not [path for path in files if used.search(path.read_text(encoding="utf-8"))]

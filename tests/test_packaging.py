@@ -19,7 +19,7 @@ for name in modules:
     if not name.endswith("__main__"):
         importlib.import_module(name)
 
-from darksecrets.data.builtin import lexicon
+from darksecrets.framenet.sources import from_tsv
 from darksecrets.models.loading import load_tokenizer
 from darksecrets.patterns import annotation, annotations
 from darksecrets.patterns.mapset import MapSet
@@ -38,7 +38,7 @@ with annotation.open_labels(labels) as file:
 print(json.dumps({
     "package": str(Path(darksecrets.__file__).parent),
     "modules": len(modules),
-    "nouns": len(lexicon.nouns()),
+    "links": len(from_tsv(RESOURCES / "corpus" / "frames.tsv")),
     "vocabulary": len(load_tokenizer(RESOURCES / "tiny-bert")),
     "labelled maps": len(annotations.load(annotations.folders([])).maps),
     "paper": sorted(path.name for path in (RESOURCES / "paper").glob("*.csv")),

@@ -22,7 +22,7 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
             neither there nor in the Hub's cache, the jobs find out.
     """
     file = config_file(config["model"], fetched)
-    if config["model"]["source"] == "builtin" or not file:
+    if not file:
         return ""
     kind = checkpoints.read_settings(file).get("model_type")
     if kind in KNOWN:

@@ -13,7 +13,6 @@ from darksecrets.finetuning.tables import BASELINE_PREDICTIONS, LAYER_SIMILARITY
 from darksecrets.importance.tables import PRUNING_CHOICES, PRUNING_ORDERS
 from darksecrets.landscape.tables import SWAPS
 from darksecrets.patterns.tables import LABELLING, PATTERN_MAPS
-from darksecrets.pretraining.tables import TABLES as TINY_BERT
 from darksecrets.redundancy.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
 from darksecrets.run.files import RESOURCES
 from darksecrets.run.tables import Column, Table
@@ -46,9 +45,6 @@ def page() -> str:
             *map(_table, (SWAPS, *TEXT)),
             SAID["labelling"],
             *map(_table, LABELLING),
-            "## The tiny BERT\n",
-            "Beside the model in `darksecrets/resources/tiny-bert/` and `results/tiny-bert/`:\n",
-            *map(_table, TINY_BERT),
             "## Named targets\n",
             ", ".join(f"`{target}`" for target in SAID["targets"])
             + "; and, not included in `all`, "

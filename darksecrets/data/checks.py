@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 
-def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[str, Any]:
+def check(dataset: DatasetDict, task: Task) -> dict[str, Any]:
     """Check a newly prepared data set and describe it.
 
     Args:
         dataset: Splits ``train`` and ``validation`` in the form of `darksecrets.data.sources`.
         task: The task that the data should belong to.
-        duplicates: Whether repeated texts are allowed (published data have some); if not, they are
-            an error.
 
     Returns:
         For ``train`` and ``validation``: ``examples``, their number; ``duplicates``, the number of
@@ -34,8 +32,7 @@ def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[
 
     Raises:
         InputError: A split or column is missing or has the wrong type; a text is empty; a label is
-            out of range; a class has no training example; an ``idx`` is repeated; or texts are
-            repeated and ``duplicates`` is false.
+            out of range; a class has no training example; or an ``idx`` is repeated.
     """
     if missing := [split for split in SPLITS if split not in dataset]:
         raise InputError(f"{task.name}: no split {', '.join(missing)}; found {', '.join(dataset)}.")
@@ -50,10 +47,6 @@ def check(dataset: DatasetDict, task: Task, *, duplicates: bool = True) -> dict[
     texts = list(task.columns)
     repeated = {split: tables[split].duplicated(texts) for split in SPLITS}
     shared = _shared(tables[TRAIN], tables[VALIDATION], texts)
-    if not duplicates:
-        for split in SPLITS:
-            _refuse(tables[split], repeated[split], f"{task.name}, {split}", "an earlier example")
-        _refuse(tables[VALIDATION], shared, f"{task.name}, {VALIDATION}", "an example of train")
     splits = {
         split: {
             "examples": len(table),
@@ -134,15 +127,6 @@ def _shared(train: pd.DataFrame, validation: pd.DataFrame, texts: list[str]) -> 
 
     seen = pd.MultiIndex.from_frame(train[texts])
     return pd.Series(pd.MultiIndex.from_frame(validation[texts]).isin(seen), validation.index)
-
-
-def _refuse(table: pd.DataFrame, repeated: pd.Series[bool], where: str, other: str) -> None:
-    if repeated.any():
-        row = table[repeated].iloc[0]
-        raise InputError(
-            f"{where}: {int(repeated.sum())} examples repeat the text of {other}, which is not "
-            f"allowed for this source; the first is idx {row['idx']}: {row['sentence1']!r}."
-        )
 
 
 def _labels(label: pd.Series[Any], task: Task) -> dict[str, float]:

@@ -9,10 +9,12 @@ checked before any job.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import sys
 import unicodedata
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -73,6 +75,8 @@ def lines(path: Path) -> int:
 def text_of(path: Path) -> str:
     """Content of a file without byte-order mark and empty lines at its end.
 
+    A file whose name ends in ``.gz`` is decompressed.
+
     Raises:
         InputError: The file is missing, cannot be read, is not UTF-8, or is empty.
     """
@@ -84,6 +88,8 @@ def text_of(path: Path) -> str:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}). Correct its permissions."
         ) from None
+    if path.suffix == ".gz":
+        content = _decompressed(content, path)
     try:
         text = content.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
@@ -94,6 +100,16 @@ def text_of(path: Path) -> str:
     if not text:
         raise InputError(f"{path}: the file is empty. Download it again.")
     return text
+
+
+def _decompressed(content: bytes, path: Path) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"{path}: found no file that gzip can decompress ({error}), expected one because its "
+            "name ends in .gz. Copy it again, or rename it."
+        ) from None
 
 
 def _tsv(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -6,9 +6,6 @@ from pathlib import Path
 
 from darksecrets.run.errors import InputError
 
-ANNOTATION = "annotation.jsonl"
-"""File of a data set with the words of its validation examples; the built-in corpus has it."""
-
 
 def sample(dataset: Path, size: int, seed: int) -> list[int]:
     """Draw up to ``size`` validation examples without replacement, for the attention experiments.

@@ -294,6 +294,16 @@ def check_files(task: Task) -> None:
     say_shared(str(paths[VALIDATION]), [row.texts in seen for row in examples[VALIDATION]])
 
 
+def texts_of(task: Task) -> list[str]:
+    """The texts of the validation examples of a task whose data are local files, each once.
+
+    Raises:
+        InputError: See `check_files`.
+    """
+    examples = _read(paths_of(task)[VALIDATION], task)
+    return list(dict.fromkeys(text for example in examples for text in example.texts))
+
+
 def say_shared(where: str, shared: Sequence[bool]) -> None:
     """Log a warning if most validation examples are training examples, too.
 

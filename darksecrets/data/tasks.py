@@ -60,7 +60,7 @@ class Task:
         codes: Number of the class for every value that the label column may have.
         label_range: Smallest and largest label of a regression task.
         metrics: Names of the metrics, the main one first; see `data.metrics`.
-        data: Where the data are; None for the built-in corpus.
+        data: Where the data are; None for a job that reads prepared data.
         flawed: Whether a small share of malformed examples is skipped rather than refused; see
             `data.sources.FLAWED_SHARE`.
     """

@@ -103,6 +103,24 @@ def negation_words(words: Sequence[str]) -> list[bool]:
     return found
 
 
+def antecedent(tokens: Sequence[Mapping[str, Any]], number: int, first: int) -> int | None:
+    """Guess which noun a pronoun stands for: the nearest preceding one that agrees in number.
+
+    Args:
+        tokens: ``text`` and ``tag`` of the words of a text.
+        number: The word, a pronoun or not.
+        first: First word of its sentence; earlier nouns are not considered.
+
+    Returns:
+        Number of the noun; None if the word is not a third-person pronoun or there is no such noun.
+    """
+    if tokens[number]["tag"] not in PRONOUNS:
+        return None
+    agreeing = agreeing_nouns(tokens[number]["text"]) & NOUNS
+    nouns = (i for i in range(number - 1, first - 1, -1) if tokens[i]["tag"] in agreeing)
+    return next(nouns, None)
+
+
 def agreeing_nouns(pronoun: str) -> frozenset[str]:
     """Tags of the nouns that a pronoun agrees with in number; none for `I`, `we` and `you`."""
     word = pronoun.lower()

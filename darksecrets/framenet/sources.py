@@ -1,11 +1,12 @@
-"""Where frame-semantic links come from: FrameNet itself, a file of them, or the built-in corpus.
+"""Where frame-semantic links come from: FrameNet itself, or a file of them.
 
-All sources pass through the same selection, see `darksecrets.framenet.links`.
+Both pass through the same selection, see `darksecrets.framenet.links`.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,13 +28,14 @@ from darksecrets.run.errors import InputError
 if TYPE_CHECKING:
     from nltk.corpus.reader.framenet import FramenetCorpusReader
 
-    from darksecrets.data.builtin.grammar import Sentence
-
 _log = logging.getLogger(__name__)
 
 HEADER = ("sentence", "target", "core_elements")
-BUILTIN_EXAMPLES = 2000
-"""Examples of each task that the built-in corpus generates."""
+ROLES = "roles"
+"""A fourth column that a file of links may have."""
+
+_GLUED = re.compile(r"[,;:!?.]$|n't$|'(?:s|re|ve|ll|d|m)$", re.IGNORECASE)
+"""Ends of words between spaces that are words of their own."""
 
 
 def check(source: Mapping[str, Any]) -> None:
@@ -56,7 +58,7 @@ def describe(source: Mapping[str, Any]) -> str:
     """The source in a few words, for figures."""
     if source["source"] == "tsv":
         return Path(source["path"]).name
-    return {"nltk": "FrameNet 1.7", "builtin": "built-in corpus"}[source["source"]]
+    return "FrameNet 1.7"
 
 
 def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[Annotation]:
@@ -72,8 +74,6 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
     """
     if source["source"] == "tsv":
         return from_tsv(Path(source["path"]))
-    if source["source"] == "builtin":
-        return from_builtin(source["seed"])
     return from_nltk(locate(downloaded or Path(source["path"])))
 
 
@@ -130,11 +130,13 @@ def _examples(reader: FramenetCorpusReader) -> Iterator[Annotation]:
 def from_tsv(path: Path) -> list[Annotation]:
     """Read sentences, targets and core elements (separated by ``|``), and find them in the text.
 
-    Only whole words match. If a target or an element occurs more than once, the occurrences nearest
-    to each other that keep the selection's distance are chosen.
+    Only whole words match: those between spaces, without punctuation and English contractions at
+    their ends, which are words of their own. If a target or an element occurs more than once, the
+    occurrences nearest to each other that keep the selection's distance are chosen.
 
     Args:
-        path: Tab-separated, with the header ``sentence``, ``target``, ``core_elements``.
+        path: Tab-separated, with the header ``sentence``, ``target``, ``core_elements``, and maybe
+            ``roles``, the names of the elements, separated in the same way.
 
     Raises:
         InputError: The file is missing or malformed, a target or an element is not in its sentence
@@ -144,37 +146,59 @@ def from_tsv(path: Path) -> list[Annotation]:
         raise InputError(f"{path}: no such file. Set framenet.path to a file of links.")
     lines = files.text_of(path).split("\n")
     lines = [line.removesuffix("\r") for line in lines]
-    if tuple(lines[0].split("\t")) != HEADER:
+    header = tuple(lines[0].split("\t"))
+    if header not in (HEADER, (*HEADER, ROLES)):
         raise InputError(
             f"{path}: the first line is {lines[0]!r}, expected the tab-separated header "
-            f"{', '.join(HEADER)}."
+            f"{', '.join(HEADER)}, with or without {ROLES} after it."
         )
     kept = []
     for number, line in enumerate(lines[1:], start=2):
         fields = line.split("\t")
         where = f"{path}, line {number}"
-        if len(fields) != len(HEADER) or not all(fields):
+        if len(fields) != len(header) or not all(fields):
             raise InputError(
-                f"{where}: found {line!r}, expected {', '.join(HEADER)} with a tab between."
+                f"{where}: found {line!r}, expected {', '.join(header)} with a tab between."
             )
-        sentence, target, elements = fields
-        annotation = _find(sentence, target, elements.split("|"), where)
-        if annotation and selected(annotation, words_of(sentence)):
+        sentence, target, written = fields[: len(HEADER)]
+        elements = written.split("|")
+        roles = fields[-1].split("|") if ROLES in header else [""] * len(elements)
+        if len(roles) != len(elements):
+            raise InputError(
+                f"{where}: found {len(elements)} core elements and {len(roles)} roles, expected "
+                "a role for each element."
+            )
+        if repeated := sorted({each for each in elements if elements.count(each) > 1}):
+            raise InputError(
+                f"{where}: found the element {repeated[0]!r} more than once, expected each once. "
+                "Remove one of them, or lengthen both until they differ."
+            )
+        words = _words(sentence)
+        annotation = _find(sentence, words, target, dict(zip(elements, roles, strict=True)), where)
+        if annotation and selected(annotation, words):
             kept.append(annotation)
     _log.info("%s: %d of %d sentences selected", path, len(kept), len(lines) - 1)
     require_some(kept, str(path))
     return kept
 
 
-def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> Annotation | None:
+def _words(sentence: str) -> list[Span]:
+    """Characters of the words of a sentence."""
+    spans: list[Span] = []
+    for start, end in words_of(sentence):
+        ends: list[Span] = []
+        while glued := _GLUED.search(sentence, start + 1, end):
+            ends.append((glued.start(), end))
+            end = glued.start()
+        spans += [(start, end), *reversed(ends)]
+    return spans
+
+
+def _find(
+    sentence: str, words: Sequence[Span], target: str, roles: Mapping[str, str], where: str
+) -> Annotation | None:
     """Find a target and its elements in a sentence; None if they are too near each other."""
-    words = words_of(sentence)
-    if repeated := sorted({element for element in elements if elements.count(element) > 1}):
-        raise InputError(
-            f"{where}: found the element {repeated[0]!r} more than once, expected each once. "
-            "Remove one of them, or lengthen both until they differ."
-        )
-    runs = [_occurrences(element, sentence, words, where) for element in elements]
+    runs = [_occurrences(element, sentence, words, where) for element in roles]
     # Given an occurrence of the target, the choices of the elements are independent.
     found: dict[Span, list[list[Span]]] = {}
     for place in _occurrences(target, sentence, words, where):
@@ -187,13 +211,14 @@ def _find(sentence: str, target: str, elements: Sequence[str], where: str) -> An
     nearest = [place for place, total in totals.items() if total == min(totals.values())]
     if len(nearest) > 1 or any(len(some) > 1 for some in found[nearest[0]]):
         raise InputError(
-            f"{where}: found {target!r} and {', '.join(map(repr, elements))} more than once and "
+            f"{where}: found {target!r} and {', '.join(map(repr, roles))} more than once and "
             f"equally near each other in {sentence!r}, expected a unique choice. Lengthen "
             "an element until it is unique, or leave the line out."
         )
     chosen = [nearest[0], *(some[0] for some in found[nearest[0]])]
     spans = [(words[first][0], words[last - 1][1]) for first, last in chosen]
-    return Annotation(sentence, spans[0], tuple(Element(span) for span in spans[1:]))
+    elements = zip(spans[1:], roles.values(), strict=True)
+    return Annotation(sentence, spans[0], tuple(Element(span, role) for span, role in elements))
 
 
 def _nearest(target: Span, elements: Sequence[Span]) -> list[Span]:
@@ -205,7 +230,7 @@ def _nearest(target: Span, elements: Sequence[Span]) -> list[Span]:
 def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) -> list[Span]:
     """Occurrences of a phrase in a sentence, as whole words."""
     texts = [sentence[start:end] for start, end in words]
-    wanted = phrase.split()
+    wanted = [phrase[start:end] for start, end in _words(phrase)]
     size = len(wanted)
     runs = [(i, i + size) for i in range(len(texts) - size + 1) if texts[i : i + size] == wanted]
     if not (wanted and runs):
@@ -214,45 +239,3 @@ def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) 
             "whole words between spaces, in the same case. Correct the line."
         )
     return runs
-
-
-# --- The built-in corpus ----------------------------------------------------------------------
-
-
-def from_builtin(seed: int) -> list[Annotation]:
-    """Generate sentences of the built-in corpus and select from them by their gold annotation.
-
-    Every task's generator makes ``BUILTIN_EXAMPLES`` examples; each predicate of each distinct
-    sentence is one annotation. Elements have FrameNet's names.
-
-    Args:
-        seed: Seed of the sentences.
-    """
-    from darksecrets.data.builtin.tasks import NAMES, generate
-
-    sentences: dict[str, Sentence] = {}
-    for task in NAMES:
-        for example in generate(task, {"framenet": BUILTIN_EXAMPLES}, seed)["framenet"]:
-            for sentence in (example.sentence1, example.sentence2):
-                if sentence is not None:
-                    sentences.setdefault(sentence.text, sentence)
-    kept = [
-        annotation
-        for sentence in sentences.values()
-        for whole in _annotations(sentence)
-        if (annotation := selected(whole, [(t.start, t.end) for t in sentence.tokens]))
-    ]
-    _log.info("built-in corpus: %d of %d sentences selected", len(kept), len(sentences))
-    return kept
-
-
-def _annotations(sentence: Sentence) -> Iterator[Annotation]:
-    """One annotation per predicate of a sentence of the built-in corpus."""
-    tokens = sentence.tokens
-    for predicate in sorted({link.predicate for link in sentence.links}):
-        elements = tuple(
-            Element((tokens[link.start].start, tokens[link.end - 1].end), link.role)
-            for link in sentence.links
-            if link.predicate == predicate
-        )
-        yield Annotation(sentence.text, (tokens[predicate].start, tokens[predicate].end), elements)

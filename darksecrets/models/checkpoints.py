@@ -19,7 +19,7 @@ from darksecrets.run.files import RESOURCES
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
-BUILTIN = RESOURCES / "tiny-bert"
+SHIPPED = RESOURCES / "tiny-bert"
 
 WEIGHTS = "model.safetensors"
 WEIGHTS_INDEX = "model.safetensors.index.json"
@@ -44,10 +44,9 @@ def folder_of(source: Mapping[str, Any]) -> Path:
     """Folder of a checkpoint that is on this machine.
 
     Args:
-        source: Section ``model`` of a configuration: ``source`` is ``builtin`` or ``folder``, the
-            latter with ``folder``.
+        source: Section ``model`` of a configuration, whose ``source`` is ``folder``.
     """
-    return BUILTIN if source["source"] == "builtin" else Path(source["folder"])
+    return Path(source["folder"])
 
 
 def fetch(source: Mapping[str, Any]) -> Path:
@@ -90,9 +89,16 @@ def check(source: Mapping[str, Any], max_length: int) -> None:
         return
     folder = folder_of(source)
     check_files(folder)
-    # Tests check the built-in one, up to its number of positions: a plan need not import torch.
-    if source["source"] == "folder" or max_length > _positions_of_bert(folder):
+    if not is_shipped(folder) or max_length > _positions_of_bert(folder):
         check_configuration(folder, max_length)
+
+
+def is_shipped(folder: Path) -> bool:
+    """Whether a folder is that of the tiny BERT that ships with the project.
+
+    Tests know what can be done with it, so that its plans need not import torch.
+    """
+    return folder.resolve() == SHIPPED.resolve()
 
 
 def _positions_of_bert(folder: Path) -> int:

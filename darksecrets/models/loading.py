@@ -39,8 +39,8 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
     unchanged.
 
     Args:
-        source: Section ``model`` of a configuration: ``source`` is ``builtin``, ``folder`` (with
-            ``folder``) or ``hub`` (with ``id`` and ``revision``).
+        source: Section ``model`` of a configuration: ``source`` is ``folder`` (with ``folder``) or
+            ``hub`` (with ``id`` and ``revision``).
         output: Folder to write ``config.json``, ``model.safetensors`` and the tokenizer to.
         max_length: Longest sequence of the run, in tokens.
 

@@ -26,7 +26,7 @@ def check(config: Mapping[str, Any]) -> None:
     if can_import("safetensors", "torch", "transformers"):
         model, max_length = config["model"], config["fine_tuning"]["max_length"]
         checkpoints.check(model, max_length)
-        if model["source"] == "folder":
+        if model["source"] == "folder" and not checkpoints.is_shipped(Path(model["folder"])):
             loading.check_fit(Path(model["folder"]), max_length)
 
 
@@ -48,10 +48,10 @@ def local_folder(model: Mapping[str, Any], fetched: Path) -> Path | None:
         fetched: Folder into which the run downloads a model from the Hub.
 
     Returns:
-        None also for the shipped model, of which the tests know what can be done with it.
+        None also for the shipped model, with which everything can be done.
     """
-    file = None if model["source"] == "builtin" else config_file(model, fetched)
-    return file.parent if file else None
+    file = config_file(model, fetched)
+    return file.parent if file and not checkpoints.is_shipped(file.parent) else None
 
 
 def known_folder(model: Mapping[str, Any]) -> Path | None:
@@ -62,15 +62,14 @@ def known_folder(model: Mapping[str, Any]) -> Path | None:
 
     Returns:
         None if the Hub cannot be asked, because ``huggingface_hub`` is missing; and for the shipped
-        model, see `local_folder`.
+        model, with which everything can be done.
 
     Raises:
         InputError: The Hub does not have the model.
     """
-    if model["source"] == "builtin":
-        return None
     if model["source"] == "folder":
-        return checkpoints.folder_of(model)
+        folder = checkpoints.folder_of(model)
+        return None if checkpoints.is_shipped(folder) else folder
     if not can_import("huggingface_hub"):
         return None
     return hub.download(model["id"], model["revision"], ["config.json"], "model")

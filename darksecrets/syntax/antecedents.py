@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.data.encoding import encode
+from darksecrets.data.sentences import Sentence
 from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.stats.controls import frequency_classes
 from darksecrets.syntax import coreference
 from darksecrets.syntax.coreference import Expression, Text, anaphors, at_distances
 from darksecrets.syntax.coreference_tables import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
-from darksecrets.syntax.treebank import Sentence
 from darksecrets.syntax.words import WordMaps, word_maps
 
 Floats = npt.NDArray[np.float64]

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.data.builtin import grammar
-from darksecrets.data.builtin.documents import stories
+from darksecrets.data.sentences import Mention, Sentence
 from darksecrets.syntax.coreference_tables import NOMINAL, PRONOUN, PROPER
-from darksecrets.syntax.treebank import Mention, Sentence, from_grammar
 
 Places = npt.NDArray[np.int64]
 
@@ -81,21 +79,6 @@ class Text:
     expressions: tuple[Expression, ...]
 
 
-def builtin(texts: int, seed: int) -> list[Text]:
-    """Texts of the built-in grammar with what their nouns and pronouns refer to.
-
-    Args:
-        texts: How many; no two are alike.
-        seed: Determines which.
-    """
-    sentences = [
-        sentence
-        for number, story in enumerate(stories(texts, seed))
-        for sentence in _annotated(story, number)
-    ]
-    return texts_of(sentences)
-
-
 def texts_of(sentences: Sequence[Sentence]) -> list[Text]:
     """Join the sentences of every document, which follow each other.
 
@@ -117,20 +100,6 @@ def documents(sentences: Sequence[Sentence], texts: int, seed: int) -> list[Sent
     numbers = sorted({sentence.document for sentence in sentences})
     chosen = set(random.Random(seed).sample(numbers, min(texts, len(numbers))))
     return [sentence for sentence in sentences if sentence.document in chosen]
-
-
-def _annotated(story: Sequence[grammar.Sentence], number: int) -> Iterator[Sentence]:
-    """Sentences of a story; mentions are those that refer to something of the story."""
-    entities: dict[str, int] = {}
-    for place, sentence in enumerate(story, start=1):
-        names = sentence.referents
-        plain = from_grammar(sentence, f"{number + 1}.{place}", number)
-        mentions = [mention for mention in plain.mentions or () if names[mention.head]]
-        numbered = [
-            replace(mention, entity=entities.setdefault(names[mention.head], len(entities)))
-            for mention in mentions
-        ]
-        yield replace(plain, mentions=tuple(numbered))
 
 
 def _text(sentences: Sequence[Sentence]) -> Text:

@@ -23,12 +23,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.stats.ratios import Ratio, ratio
 from darksecrets.stats.resampling import group_sums
 from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.pairs import Flags, Floats
 from darksecrets.syntax.tables import ANY, DISTRACTORS, MANY
-from darksecrets.syntax.treebank import ROOT, Sentence, word_class
+from darksecrets.syntax.treebank import word_class
 from darksecrets.syntax.words import WordMaps
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass", "nsubj:outer"})

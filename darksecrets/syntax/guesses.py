@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from darksecrets.syntax.treebank import Sentence
+from darksecrets.data.sentences import Sentence
 from darksecrets.syntax.words import Flags, WordMaps
 
 NONE = -1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from darksecrets.data.sentences import Sentence
 from darksecrets.models.reading import Reading
 from darksecrets.run.tables import Table, identify
 from darksecrets.syntax import distractors, guesses, heads, trees
@@ -14,7 +15,6 @@ from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.pairs import Floats
 from darksecrets.syntax.relations import relations
 from darksecrets.syntax.tables import ATTENTION_TREES, DISTRACTORS, SYNTACTIC_HEADS
-from darksecrets.syntax.treebank import Sentence
 from darksecrets.syntax.trees import Counts
 from darksecrets.syntax.words import word_maps
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.stats.resampling import stratified_halves
 from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.tables import ALL
-from darksecrets.syntax.treebank import ROOT, Sentence, word_class
+from darksecrets.syntax.treebank import word_class
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

@@ -17,6 +17,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.models.loading import load_encoder
 from darksecrets.models.reading import Reading
 from darksecrets.run.progress import progress
@@ -42,7 +43,6 @@ from darksecrets.syntax.probes import (
     fit,
     hits,
 )
-from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import WordMaps, align, word_maps
 
 Floats = npt.NDArray[np.float64]

@@ -7,15 +7,18 @@ from typing import Literal
 
 from darksecrets.run.settings import Section, constant, setting
 
+SHIPPED = "<project>/darksecrets/resources/corpus"
+
 
 @dataclass(frozen=True)
 class Coreference(Section):
     """Texts in which heads look for antecedents."""
 
-    source: Literal["builtin", "treebank"] = setting(
-        "builtin",
-        "Texts in which heads look for antecedents: stories of the built-in grammar; or the "
-        "documents of `syntax.path`, if it marks mentions as CorefUD does (`Entity`).",
+    path: str = setting(
+        f"{SHIPPED}/stories.conllu.gz",
+        "Texts in which heads look for antecedents: the documents of a file in CoNLL-U that marks "
+        "mentions as CorefUD does (`Entity`); if not given, short stories that ship with the "
+        "project.",
     )
     texts: int = setting(
         400,
@@ -30,14 +33,15 @@ class Coreference(Section):
 class Settings(Section):
     """The treebank, and what is done with it."""
 
-    source: Literal["builtin", "conllu", "pipeline"] = setting(
-        "builtin",
-        "Sentences with dependency trees: those of the built-in grammar; a file; or those of the "
-        "tasks, as `annotation.pipeline` parses them (silver trees).",
+    source: Literal["conllu", "annotation"] = setting(
+        "conllu",
+        "Sentences with dependency trees: those of a file, or those of the tasks, as `annotation` "
+        "has them (silver trees, if a pipeline parses them).",
     )
-    path: str | None = setting(
-        None,
-        "Source `conllu`: a treebank in CoNLL-U, such as those of Universal Dependencies.",
+    path: str = setting(
+        f"{SHIPPED}/treebank.conllu.gz",
+        "Source `conllu`: a treebank in CoNLL-U, such as those of Universal Dependencies; if not "
+        "given, sentences that ship with the project.",
     )
     sentences: int = setting(
         1000,

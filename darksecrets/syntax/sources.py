@@ -1,9 +1,8 @@
-"""Where a treebank comes from: the built-in grammar, a file, or the parsed texts of the run.
+"""Where a treebank comes from: a file, or the annotated texts of the run.
 
-- `builtin`: gold trees of sentences of the built-in grammar.
-- `conllu`: a file of the user, such as a treebank of Universal Dependencies.
-- `pipeline`: texts of the tasks, as they were annotated. Those of the built-in corpus have gold
-  trees; all others have *silver* ones, those of a parser: its mistakes count against heads.
+- `conllu`: a file, such as a treebank of Universal Dependencies.
+- `annotation`: texts of the tasks, as they were annotated. Trees of a parser are *silver*: its
+  mistakes count against heads.
 """
 
 from __future__ import annotations
@@ -14,28 +13,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from darksecrets.data import conllu_files
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.run.errors import InputError
 from darksecrets.run.libraries import can_import
-from darksecrets.syntax import conllu_files, treebank
 from darksecrets.syntax.settings import Settings
-from darksecrets.syntax.treebank import ROOT, Sentence
 
 
-def describe(settings: Settings, *, parsed: bool) -> str:
-    """The source in a few words, for figures; ``parsed`` if texts of any task have to be."""
-    return {
-        "builtin": "built-in grammar, gold",
-        "conllu": Path(settings.path or "").name,
-        "pipeline": f"texts of the tasks, {'silver' if parsed else 'gold'}",
-    }[settings.source]
+def describe(settings: Settings) -> str:
+    """The source in a few words, for figures."""
+    return Path(settings.path).name if settings.source == "conllu" else "texts of the tasks"
 
 
 def describe_texts(settings: Settings) -> str:
     """Where the texts for coreference come from, in a few words, for figures."""
-    texts = settings.coreference.texts
-    if settings.coreference.source == "treebank":
-        return f"{describe(settings, parsed=False)}, at most {texts} documents"
-    return f"built-in grammar, {texts} texts, gold"
+    return f"{Path(settings.coreference.path).name}, at most {settings.coreference.texts}"
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -45,47 +37,44 @@ def check(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: See `conllu_files.read`; or there are no mentions, but the configuration needs
-            some.
+        InputError: See `conllu_files.read` and `read_texts`.
     """
     settings = Settings.of(config["syntax"])
-    resolved = settings.coreference.source == "treebank"
-    if resolved and settings.source != "conllu":
-        raise InputError(
-            "syntax.coreference.source: found 'treebank', but syntax.source is "
-            f"'{settings.source}', expected 'conllu': only such files mark mentions. Give a file, "
-            "or use syntax.coreference.source 'builtin'."
-        )
-    if settings.source == "conllu" and can_import("conllu"):
-        found = conllu_files.read(_file(settings))
-        if resolved and not any(sentence.mentions for sentence in found):
-            raise InputError(
-                f"{settings.path}: found no mentions, expected some (the attribute Entity in the "
-                "column MISC), because syntax.coreference.source is 'treebank'. Give a file that "
-                "marks them, or use syntax.coreference.source 'builtin'."
-            )
+    if can_import("conllu"):
+        if settings.source == "conllu":
+            conllu_files.read(Path(settings.path))
+        read_texts(Path(settings.coreference.path))
 
 
 def everything(settings: Settings, annotations: Sequence[Path]) -> list[Sentence]:
-    """All sentences of the configured source; of the built-in grammar, as many as are to be read.
+    """All sentences of the configured source.
 
     Args:
         settings: What is to be read.
-        annotations: For the source `pipeline`, the annotated texts of the run's tasks.
+        annotations: For the source `annotation`, the annotated texts of the run's tasks.
 
     Raises:
         InputError: See `conllu_files.read`; or no text has a tree.
     """
-    if settings.source == "builtin":
-        return treebank.builtin(settings.sentences, settings.seed)
     if settings.source == "conllu":
-        return conllu_files.read(_file(settings))
+        return conllu_files.read(Path(settings.path))
     return annotated(annotations, settings.seed)
 
 
-def _file(settings: Settings) -> Path:
-    assert settings.path is not None, "the schema asks for it"
-    return Path(settings.path)
+def read_texts(path: Path) -> list[Sentence]:
+    """Sentences of a file that marks mentions.
+
+    Raises:
+        InputError: See `conllu_files.read`; or the file marks no mentions.
+    """
+    found = conllu_files.read(path)
+    if not any(sentence.mentions for sentence in found):
+        raise InputError(
+            f"{path}: found no mentions, expected some (the attribute Entity in the column MISC), "
+            "in which heads look for antecedents. Set syntax.coreference.path to a file that marks "
+            "them."
+        )
+    return found
 
 
 def some(sentences: Sequence[Sentence], settings: Settings) -> list[Sentence]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.stats.corrections import benjamini_hochberg
 from darksecrets.stats.paired import sign_bound
 from darksecrets.stats.ratios import ratio, share
@@ -21,7 +22,6 @@ from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.pairs import Flags, Floats, Numbers, halves
 from darksecrets.syntax.relations import first_greatest, of_every_head
 from darksecrets.syntax.tables import ATTENTION_TREES
-from darksecrets.syntax.treebank import ROOT, Sentence
 from darksecrets.syntax.words import WordMaps
 
 Counts = npt.NDArray[np.int16]

@@ -22,12 +22,12 @@ from darksecrets.attention.extraction import (
     pad,
 )
 from darksecrets.data.alignment import overlaps
+from darksecrets.data.sentences import Sentence
 from darksecrets.models.hooks import observe
 from darksecrets.models.reach import windows_of
 from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.run.progress import progress
-from darksecrets.syntax.treebank import Sentence
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

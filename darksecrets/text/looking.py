@@ -16,7 +16,7 @@ import pandas as pd
 
 from darksecrets.arrays import Halves
 from darksecrets.attention.store import AttentionStore
-from darksecrets.features.annotation import load_pipeline
+from darksecrets.features.parser import load_pipeline
 from darksecrets.text import texts
 from darksecrets.text.maps import classify_maps, extract_examples
 from darksecrets.text.measuring import SEED, annotate, left_out, measure_heads

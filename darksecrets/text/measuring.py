@@ -11,8 +11,8 @@ import pandas as pd
 
 from darksecrets.attention.store import AttentionStore
 from darksecrets.features import tables as of_features
-from darksecrets.features.annotation import load_pipeline, parse
 from darksecrets.features.measures import measure
+from darksecrets.features.parser import load_pipeline, parse
 from darksecrets.features.tokens import Described
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
@@ -39,7 +39,7 @@ def load_parser(parse: str, pipeline: str) -> tuple[Language | None, str]:
         The pipeline, or None and the reason.
 
     Raises:
-        InputError: It is ``on`` but cannot be used, see `annotation.load_pipeline`.
+        InputError: It is ``on`` but cannot be used, see `parser.load_pipeline`.
     """
     if parse == "off":
         return None, "inspect.parse is off"

@@ -74,7 +74,7 @@ def check_parser(config: Mapping[str, Any]) -> None:
     """Check the parser, see `measuring.load_parser`.
 
     Raises:
-        InputError: See `annotation.load_pipeline`.
+        InputError: See `parser.load_pipeline`.
     """
     from darksecrets.text.measuring import load_parser
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shipped import DATA, MODEL
 from snakemake.common.configfile import load_configfile
 
 from darksecrets.run.errors import InputError
 from workflow.lib import configuration, preflight
 
-BUILTIN = {"source": "builtin"}
 Config = dict[str, Any]
 Make = Callable[[Path], Config | Path]
 """Writes files into an empty folder, and returns the configuration of a run, or its file."""
@@ -38,7 +38,7 @@ class Case:
 
 def run(**keys: object) -> Config:
     """A configuration of a run of the demonstration's kind, with other keys."""
-    return {"run": "r", "data": BUILTIN, "model": BUILTIN, **keys}
+    return {"run": "r", "data": DATA, "model": MODEL, **keys}
 
 
 def nested(path: str, value: object) -> Config:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
+from shipped import DATA, MODEL
 
 from darksecrets.run.files import RESOURCES
 from inputs.cases import Case, Config, edit_json, nested, run, write
@@ -57,7 +58,7 @@ def _yaml(name: str, content: str) -> Case:
     return Case(f"YAML: {name}", lambda folder: write(folder, "config.yaml", content))
 
 
-_TOP = "run: a\ndata: {source: builtin}\nmodel: {source: builtin}\n"
+_TOP = f"run: a\ndata: {json.dumps(DATA)}\nmodel: {json.dumps(MODEL)}\n"
 FILES = [
     _yaml("CRLF", _TOP.replace("\n", "\r\n")),
     _yaml("a byte-order mark", "\ufeff" + _TOP),
@@ -74,7 +75,7 @@ FILES = [
     _yaml("sections that are empty", _TOP + "samples: {}\nablation: {}\n"),
     _yaml("a number with underscores", _TOP + "samples: {size: 1_000}\n"),
     _yaml("on without quotes", _TOP + "inspect: {parse: on}\n"),
-    _yaml("escapes", 'run: "\\x61"\ndata: {source: builtin}\nmodel: {source: builtin}\n'),
+    _yaml("escapes", _TOP.replace("run: a", 'run: "\\x61"')),
 ]
 
 _SENTENCES = {

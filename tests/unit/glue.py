@@ -9,9 +9,6 @@ from workflow.lib.tasks import resolve, shipped, shipped_tasks
 GLUE = "nyu-mll/glue"
 GLUE_COMMIT = "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c"
 
-TASKS = shipped_tasks()
-"""With data of the built-in corpus."""
-
 
 def in_folder(name: str, folder: Path) -> Task:
     """A task of the classic GLUE folder."""
@@ -25,3 +22,7 @@ def on_hub(name: str) -> Task:
 
 def _from(name: str, data: dict[str, Any]) -> Task:
     return Task.from_entry(name, resolve([*shipped()], data)[name])
+
+
+TASKS = shipped_tasks()
+"""As jobs know them that read prepared data."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from shipped import FEW, MODEL, WORDS
 
 from darksecrets.attention.store import AttentionStore
 from darksecrets.run import analyses
@@ -71,8 +72,8 @@ def test_an_analysis_is_added_with_files_alone(clone, tmp_path, snakemake):
     assert all(path.read_bytes() == content for path, content in before.items())
     config = tmp_path / "own.yaml"
     entry = {"run": "own", "tasks": ["RTE", "SST-2"], "samples": {"size": 6}}
-    entry["data"] = {"source": "builtin", "size": [32, 16]}
-    entry |= {"model": {"source": "builtin"}, "first_tokens": {"examples": 4}}
+    entry["data"] = FEW
+    entry |= {"model": MODEL, "annotation": WORDS, "first_tokens": {"examples": 4}}
     config.write_text(yaml.safe_dump(entry))
 
     plain = snakemake(tmp_path, "-n", root=clone, config=str(config)).stdout

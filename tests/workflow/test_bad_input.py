@@ -10,6 +10,7 @@ import shutil
 
 import pytest
 import transformers
+from shipped import DATA, MODEL
 
 from darksecrets.run.files import RESOURCES
 
@@ -34,8 +35,7 @@ def refused(snakemake, tmp_path):
 
 
 def configuration(data=None, model=None, **keys):
-    builtin = {"source": "builtin"}
-    return {"run": "bad", "data": data or builtin, "model": model or builtin, **keys}
+    return {"run": "bad", "data": data or DATA, "model": model or MODEL, **keys}
 
 
 def test_configuration(refused):
@@ -170,8 +170,8 @@ def test_spacy_pipeline_that_is_not_there(refused, tmp_path):
 
 
 def test_no_disk_space(refused):
-    data = {"source": "builtin", "size": [1500, 10**8]}
-    message = refused(configuration(data=data, samples={"size": 10**8}))
+    tasks = {"RTE": {"size": [1500, 10**8]}}
+    message = refused(configuration({"source": "hub"}, tasks=tasks, samples={"size": 10**8}))
     for word in ("free disk space", "GB", "samples.size"):
         assert word in message
 

@@ -1,7 +1,10 @@
 """The rule that decides claims, as Snakemake plans it."""
 
+import json
+
 import pytest
 import yaml
+from shipped import FEW, MODEL
 
 from darksecrets.claims import registry
 from darksecrets.contracts import TABLES
@@ -34,7 +37,7 @@ def test_claims_are_decided_from_all_tables_of_the_run(root, name):
 def test_claims_need_neither_a_sweep_nor_pairs_of_sentences(tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text(
-        "run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n"
+        f"run: own\ntasks: [SST-2]\ndata: {json.dumps(FEW)}\nmodel: {json.dumps(MODEL)}\n"
         "ablation: {states: []}\n"
     )
     _, inputs, rules = planned_claims(own)

@@ -29,6 +29,7 @@ def project(root, snakemake, smoke_config, tmp_path_factory) -> Path:
     copy = tmp_path_factory.mktemp("code") / "project"
     for name in ("darksecrets", "scripts", "workflow", "envs", "profiles", "config"):
         shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "tests" / "few_rows", copy / "tests" / "few_rows")
     shutil.copy(root / "Snakefile", copy)
     results = copy / "results" / "smoke"
     for name in INPUTS:

@@ -1,5 +1,6 @@
 """What Snakemake plans, without running it."""
 
+import json
 import os
 import re
 import shlex
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from shipped import DATA, FEW, MODEL
 
 from darksecrets.run.files import RESOURCES
 from tools.planning import dry_run
@@ -20,14 +22,15 @@ ROOT = Path(__file__).parents[2]
 def test_the_demonstration_is_planned(snakemake, planned, root, tmp_path):
     config = str(root / "config/config.yaml")
     jobs = planned(snakemake(tmp_path, "-n", config=config).stdout)
-    each = ("prepare_dataset", "evaluate_pretrained", "extract_attention", "measure_attention")
+    each = ("prepare_dataset", "annotate_examples", "evaluate_pretrained")
+    each += ("extract_attention", "measure_attention")
     assert {jobs[name] for name in each} == {7}, "a job per task, for all of its models"
     assert (jobs["finetune"], jobs["sweep_heads"]) == (14, 7), "one seed, to save time"
     once = set(jobs) - {*each, "finetune", "sweep_heads"}
     assert {jobs[name] for name in once} == {1}
     figures = {f"figure{number}" for number in range(1, 10)}
     assert {"table1", "compare_scores", "compare_attention", "atlas"} | figures <= once
-    assert not {"get_framenet", "annotate_examples"} & once
+    assert "get_framenet" not in once
     assert sum(jobs.values()) - jobs["all"] <= 90
     assert not list(tmp_path.glob("results/*")), "a dry run writes nothing"
 
@@ -45,13 +48,12 @@ def test_the_whole_paper_is_planned_without_the_hub(snakemake, planned, root, tm
 
 def test_a_configuration_of_ones_own_gets_nothing_of_the_demonstration(snakemake, tmp_path):
     own = tmp_path / "own.yaml"
-    small = "{source: builtin, size: [32, 16]}"
-    own.write_text(f"run: own\ndata: {small}\nmodel: {{source: builtin}}\n")
+    own.write_text(json.dumps({"run": "own", "data": DATA, "model": MODEL}))
     snakemake(tmp_path, "results/own/data/SST-2", config=str(own))
     recorded = yaml.safe_load((tmp_path / "results" / "own" / "config.yaml").read_text())
     assert recorded == resolve(yaml.safe_load(own.read_text()))
     assert recorded["samples"]["size"] == 1000
-    assert recorded["fine_tuning"]["learning_rate"] == 3e-4, "the default of the built-in model"
+    assert recorded["fine_tuning"]["learning_rate"] == 2e-5
 
 
 def test_a_sweep_over_some_tasks_draws_and_compares_only_these(all_config, tmp_path):
@@ -69,7 +71,7 @@ def test_a_sweep_over_some_tasks_draws_and_compares_only_these(all_config, tmp_p
 
 def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned, tmp_path):
     own = tmp_path / "own.yaml"
-    own.write_text("run: own\ntasks: [SST-2]\ndata: {source: builtin}\nmodel: {source: builtin}\n")
+    own.write_text(json.dumps({"run": "own", "tasks": ["SST-2"], "data": FEW, "model": MODEL}))
     table = "results/own/tables/linked_groups.csv"
     jobs = planned(snakemake(tmp_path, "-n", table, config=str(own)).stdout)
     assert jobs["compare_effects"] == jobs["measure_framenet_heads"] == 1
@@ -252,7 +254,7 @@ def test_a_local_pipeline_that_is_trained_again_makes_the_annotation_anew(
     own = tmp_path / "own.yaml"
     data, pipeline = blanks["<GLUE folder>"], Path(blanks["<spaCy pipeline>"])
     own.write_text(
-        f"run: own\ndata: {{source: tsv, folder: {data}}}\nmodel: {{source: builtin}}\n"
+        f"run: own\ndata: {{source: tsv, folder: {data}}}\nmodel: {json.dumps(MODEL)}\n"
         f"tasks: [RTE]\nannotation: {{pipeline: {pipeline}}}\n"
     )
     results = tmp_path / "results" / "own"
@@ -323,11 +325,10 @@ def test_other_metrics_leave_the_maps_to_label_as_they_are(all_config, tmp_path)
 @pytest.mark.parametrize(
     "model",
     [
-        {"source": "builtin"},
         {"source": "folder", "folder": str(RESOURCES / "tiny-bert")},
         {"source": "hub"},
     ],
-    ids=["builtin", "folder", "hub"],
+    ids=["folder", "hub"],
 )
 def test_a_look_at_text_needs_no_data_and_trains_no_encoder(snakemake, planned, tmp_path, model):
     own = tmp_path / "own.yaml"

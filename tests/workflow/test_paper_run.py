@@ -208,8 +208,8 @@ def test_every_figure_is_there_in_every_format(run):
     for name in drawn:
         for suffix in ("pdf", "svg", "png"):
             assert (run / "figures" / f"{name}.{suffix}").stat().st_size > 5000
-    assert "built-in corpus" in (run / "figures" / "figure5.svg").read_text()
-    assert "built-in corpus" in (run / "figures" / "table1.md").read_text()
+    assert "few_rows (TSV)" in (run / "figures" / "figure5.svg").read_text()
+    assert "few_rows (TSV)" in (run / "figures" / "table1.md").read_text()
 
 
 def test_claims_are_decided_from_the_tables_of_the_run(run):
@@ -258,7 +258,7 @@ def test_maps_to_label_come_from_every_task_layer_and_head(run, call):
     assert len(table) == 120
     assert set(table["state"]) == {"finetuned"}
     assert set(table["seed"]) == {SEEDS[0]}
-    assert set(table["model"]) == {"tiny BERT"}
+    assert set(table["model"]) == {"resources/tiny-bert"}
     counts = table.groupby(["task", "layer", "head"]).size()
     assert len(counts) == len(TASKS) * 6 * 6
     assert counts.max() == 2

@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import operator
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -28,9 +29,12 @@ SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 
 # Keys that a source uses besides `source` itself; other keys do not distinguish runs.
 _ORIGIN: dict[str, dict[str | None, tuple[str, ...]]] = {
-    "data": {None: (), "builtin": (), "tsv": ("folder",), "hub": ("repository", "revision")},
-    "model": {"builtin": (), "folder": ("folder",), "hub": ("id", "revision")},
+    "data": {None: (), "tsv": ("folder",), "hub": ("repository", "revision")},
+    "model": {"folder": ("folder",), "hub": ("id", "revision")},
 }
+
+SHIPPED_LINKS = "darksecrets/resources/corpus/frames.tsv"
+"""Frame-semantic links of runs that name no others."""
 
 _IN_WORDS = {
     "minimum": "at least {}",
@@ -44,15 +48,17 @@ _IN_WORDS = {
 }
 """What keywords of the schema expect, where the keyword itself is no plain English."""
 
-_BUILTIN_RATE = 3e-4  # a model of 2.4 million parameters takes larger steps than BERT
+_PROJECT = "<project>/"
+"""Beginning of paths in a configuration that are within the project's folder."""
 
 _DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 
 # Local sources, and the key that holds their path.
 _LOCAL = (
-    *(("data", "tsv", "folder"), ("model", "folder", "folder")),
-    *(("framenet", "tsv", "path"), ("syntax", "conllu", "path")),
+    ("data", "tsv", "folder"),
+    ("model", "folder", "folder"),
+    ("annotation", "conllu", "conllu"),
 )
 _SECTIONS = tuple(section for section, _, _ in _LOCAL)
 
@@ -100,10 +106,9 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
         raise InputError(
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
-    resolved = _with_defaults(config, schema)
-    if resolved["model"]["source"] == "builtin":
-        given = config.get("fine_tuning") or {}
-        resolved["fine_tuning"]["learning_rate"] = given.get("learning_rate", _BUILTIN_RATE)
+    resolved: dict[str, Any] = _within_project(_with_defaults(config, schema))
+    if resolved["framenet"]["source"] == "tsv" and not resolved["framenet"]["path"]:
+        resolved["framenet"]["path"] = _relative(SHIPPED_LINKS)
     constants.add(resolved)
     check_places(resolved, _SECTIONS if needs_data else ("model",))
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
@@ -113,6 +118,26 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     _choose_tasks(resolved)
     resolved["analyses"], _ = analyses.switch_on(resolved["analyses"])
     return resolved
+
+
+def _within_project(value: Any) -> Any:  # noqa: ANN401 - a tree of YAML
+    """Copy a configuration with paths that begin with ``<project>/`` as paths from this folder.
+
+    So a file of the project is found in whatever folder a run is started.
+    """
+    if isinstance(value, Mapping):
+        return {key: _within_project(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_within_project(entry) for entry in value]
+    if isinstance(value, str) and value.startswith(_PROJECT):
+        return _relative(value.removeprefix(_PROJECT))
+    return value
+
+
+def _relative(path: str) -> str:
+    """A path within the project as one from this folder."""
+    project = Path(__file__).parents[2]
+    return str(Path(os.path.relpath(project)) / path)
 
 
 def _choose_tasks(config: dict[str, Any]) -> None:
@@ -339,56 +364,44 @@ def own_data(config: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def annotated_by(config: Mapping[str, Any]) -> list[str]:
-    """What annotates the words: ``gold``, for the built-in corpus, ``pipeline``, or both."""
-    own = ["files" in entry or "hub" in entry for entry in config["tasks"].values()]
-    return [*(["gold"] if not all(own) else []), *(["pipeline"] if any(own) else [])]
-
-
 def describe(config: Mapping[str, Any]) -> str:
     """Short description of a run's model and data, for figures and tables."""
     data, own = config["data"], own_data(config)
     of_data = {
         None: "",
-        "builtin": "built-in corpus (not comparable with the paper)",
         "tsv": f"{Path(data['folder'] or '').name or 'TSV'} (TSV)",
         "hub": data["repository"],
     }
-    parts = [of_data[data["source"]] if len(own) < len(config["tasks"]) else "", ", ".join(own)]
+    shared = data["name"] or of_data[data["source"]]
+    parts = [shared if len(own) < len(config["tasks"]) else "", ", ".join(own)]
     return f"{describe_model(config)} · {' and '.join(filter(None, parts))}"
 
 
 def describe_model(config: Mapping[str, Any]) -> str:
     """Short description of a run's pre-trained model."""
     model = config["model"]
-    of_model: dict[str, str] = {
-        "builtin": "tiny BERT",
-        "folder": "/".join(Path(model["folder"] or "").parts[-2:]),
-        "hub": model["id"],
-    }
-    return of_model[model["source"]]
+    if model["name"]:
+        return str(model["name"])
+    if model["source"] == "folder":
+        return "/".join(Path(model["folder"] or "").parts[-2:])
+    return str(model["id"])
 
 
 def origins(config: Mapping[str, Any]) -> dict[str, str]:
     """Where the model, the data and the frame-semantic links of a run come from, with revisions."""
     model, data, links = (config[name] for name in ("model", "data", "framenet"))
-    on_hub = {"hub": f", revision {model['revision']}"}
+    place = {"folder": f" in {model['folder']}", "hub": f", revision {model['revision']}"}
     of_data = {
         None: "",
-        "builtin": f"built-in corpus, seed {data['seed']}",
         "tsv": f"files in {data['folder']}",
         "hub": f"{data['repository']}, revision {data['revision']}",
     }
     own = own_data(config)
     shared = [of_data[data["source"]]] if len(own) < len(config["tasks"]) else []
     return {
-        "Model": describe_model(config) + on_hub.get(model["source"], ""),
+        "Model": describe_model(config) + place[model["source"]],
         "Data": "; ".join([*shared, *(f"{name}: {_place(config['tasks'][name])}" for name in own)]),
-        "Links": {
-            "builtin": f"built-in, seed {links['seed']}",
-            "nltk": "FrameNet 1.7",
-            "tsv": str(links["path"]),
-        }.get(links["source"], ""),
+        "Links": "FrameNet 1.7" if links["source"] == "nltk" else str(links["path"]),
     }
 
 

@@ -1,7 +1,7 @@
 """The tasks of a configuration: entries of the user, completed with those that ship.
 
 A complete entry has ``text`` (a list), ``label``, ``labels`` or ``range``, ``metrics`` (a list),
-and ``files`` or ``hub``; without either, the data are the built-in corpus.
+and ``files`` or ``hub``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,29}")
 RESERVED = ("pretrained", "maps", "classifier", "FrameNet")
 """Names of other folders beside those of tasks in a run's results."""
 
-TRAIN_AT_LEAST, VALIDATION_AT_LEAST = 32, 16
-"""Smallest sizes of the built-in corpus: those that the schema has for ``data``."""
-
 Entry = dict[str, Any]
 
 _ORDER = (
@@ -42,9 +39,8 @@ def shipped() -> dict[str, Entry]:
 
 
 def shipped_tasks() -> dict[str, Task]:
-    """The tasks that ship, with the data of the built-in corpus, for benchmarks and tests."""
-    smallest = [TRAIN_AT_LEAST, VALIDATION_AT_LEAST]  # tasks have none
-    entries = resolve([*shipped()], {"source": "builtin", "size": smallest})
+    """The tasks that ship, as jobs know them that read prepared data, for benchmarks and tests."""
+    entries = {name: {**entry, "hub": None} for name, entry in shipped().items()}
     return {name: Task.from_entry(name, entry) for name, entry in entries.items()}
 
 
@@ -70,7 +66,7 @@ def resolve(tasks: Mapping[str, Any] | list[str], data: Mapping[str, Any]) -> di
             mistakes.append(_unknown(str(name)))
             continue
         entries[name] = completed = _complete(str(name), own, data)
-        wrong = [*_mistakes(str(name), own, completed, data)]
+        wrong = [*_mistakes(own, completed, data)]
         mistakes += [f"tasks.{name}{line}" for line in wrong]
     if mistakes:
         listed = "\n".join(f"  - {line}" for line in mistakes)
@@ -160,8 +156,6 @@ def _complete(name: str, own: Mapping[str, Any], data: Mapping[str, Any]) -> Ent
             names |= {"config": name.lower(), **glue}
             names |= {key: data[key] for key in ("repository", "revision")}
         entry["hub"] = {**names, **asked}
-    elif source == "builtin":
-        entry["size"] = own.get("size", data["size"])
     for key, other in (("range", "labels"), ("labels", "range")):
         if key in own and other not in own:
             entry.pop(other, None)
@@ -178,7 +172,7 @@ def _plain(entry: Entry, source: str | None) -> Entry:
         entry["labels"] = {_written(value): _written(label) for value, label in labels.items()}
     elif labels is not None:
         entry["labels"] = [_written(label) for label in labels]
-    dropped = {"hub": ("columns",), "builtin": ("columns",)}.get(str(source), ())
+    dropped = ("columns",) if source == "hub" else ()
     return {key: _copied(entry[key]) for key in _ORDER if key in entry and key not in dropped}
 
 
@@ -197,9 +191,7 @@ def _written(label: object) -> object:
 # --- Mistakes -----------------------------------------------------------------------------------
 
 
-def _mistakes(
-    name: str, own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]
-) -> Iterator[str]:
+def _mistakes(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> Iterator[str]:
     """Mistakes of one entry, to be written after its name."""
     if missing := [key for key in ("text", "label", "metrics") if key not in entry]:
         yield f": expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
@@ -216,7 +208,7 @@ def _mistakes(
     if "labels" in entry or "range" in entry:
         for metric in entry.get("metrics", ()):
             yield from _of_metric(metric, len(entry.get("labels", ())))
-    yield from _of_data(name, own, entry, data)
+    yield from _of_data(own, entry, data)
 
 
 def _of_labels(labels: Any) -> Iterator[str]:  # noqa: ANN401
@@ -278,9 +270,7 @@ _SHORT = {
 """Other names by which metrics are known."""
 
 
-def _of_data(
-    name: str, own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]
-) -> Iterator[str]:
+def _of_data(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> Iterator[str]:
     if "files" in own and "hub" in own:
         yield ": found files and hub, expected one of them"
     if "files" in own:
@@ -304,20 +294,3 @@ def _of_data(
         return
     if data["source"] is None:
         yield ": found neither files nor hub; expected where the data are, here or in data.source"
-    elif name not in shipped():
-        yield (
-            f": the built-in corpus has no such task (only {', '.join(shipped())}); expected files "
-            "or hub, or another data.source"
-        )
-    else:
-        fixed = _complete(name, {}, data)
-        train, validation = entry["size"]
-        if train < TRAIN_AT_LEAST or validation < VALIDATION_AT_LEAST:
-            yield (
-                f".size: found [{train}, {validation}], expected at least [{TRAIN_AT_LEAST}, "
-                f"{VALIDATION_AT_LEAST}] examples of the built-in corpus"
-            )
-        for key in ("text", "label", "labels", "range"):
-            if entry.get(key) != fixed.get(key):
-                found, corpus = entry.get(key), fixed.get(key)
-                yield f".{key}: found {found}, but the built-in corpus has {corpus}"

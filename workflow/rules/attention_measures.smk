@@ -25,7 +25,7 @@ rule measure_alternatives:
     """
     input:
         dataset="<results>/data/{task}",
-        annotation=annotation_of_task,
+        annotation="<results>/annotation/{task}.jsonl",
         pretrained="<results>/models/pretrained",
         finetuned=finetuned_folders,
     output:

@@ -16,7 +16,7 @@ from darksecrets.claims import beside_paper, registry
 from darksecrets.data import preflight as of_data
 from darksecrets.data import sources
 from darksecrets.data.tasks import Files, Task
-from darksecrets.features import annotation
+from darksecrets.features import annotation, parser
 from darksecrets.features.measures import MEASURES
 from darksecrets.features.measures import TABLES as MEASURED_TABLES
 from darksecrets.finetuning import preflight as of_finetuning
@@ -101,7 +101,6 @@ READING = {
     "max_length": config["fine_tuning"]["max_length"],
     "batch_size": config["attention"]["batch_size"],
 }
-ANNOTATIONS = configuration.annotated_by(config)
 # What claims depend on besides tables: GLUE and FrameNet are shared with papers, together with the paper's model.
 RUN_OF_CLAIMS = {
     "tasks": {name: list(task.metrics) for name, task in TASKS.items()},
@@ -117,11 +116,6 @@ METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 def shipped(name: str) -> str:
     """A file that ships with the project, wherever the working directory is."""
     return compat.in_place(os.path.relpath(RESOURCES / name))
-
-
-def corpus_files() -> list[str]:
-    """The words of the built-in corpus."""
-    return [shipped(f"corpus/{path.name}") for path in sorted(RESOURCES.glob("corpus/*.tsv"))]
 
 
 def per_task(pattern: str) -> list[str]:
@@ -214,20 +208,12 @@ def check_data() -> None:
 
 
 def data_files(wildcards) -> list[str]:
-    """Local files that a task's data are read from, or the word lists of the built-in corpus."""
+    """Local files that a task's data are read from."""
     check_data()
     task = TASKS[wildcards.task]
     if isinstance(task.data, Files):
         return [compat.in_place(path) for path in sources.paths_of(task).values()]
-    return [] if task.data else corpus_files()
-
-
-def builtin_corpus(wildcards) -> dict[str, int]:
-    """Sizes and seed of the built-in corpus, for a task of it."""
-    if TASKS[wildcards.task].data:
-        return {}
-    train, validation = config["tasks"][wildcards.task]["size"]
-    return {"train": train, "validation": validation, "seed": config["data"]["seed"]}
+    return []
 
 
 def checkpoint_files(wildcards) -> list[str]:
@@ -246,12 +232,10 @@ def labelled_files() -> list[str]:
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
-    """Source of the links: a file, FrameNet's index, NLTK's download, or word lists."""
+    """Source of the links: a file, FrameNet's index, or NLTK's download."""
     check_data()
     if LINKS["source"] == "tsv":
         return {"files": compat.in_place(LINKS["path"])}
-    if LINKS["source"] == "builtin":
-        return {"files": corpus_files()}
     if LINKS["path"]:
         return {
             "files": compat.in_place(framenet_folder.locate(Path(LINKS["path"])) / "luIndex.xml")
@@ -259,22 +243,17 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
     return {"downloaded": "<results>/framenet/nltk_data"}
 
 
-def annotation_of_task(wildcards) -> list[str]:
-    """The words of the sampled examples; the built-in corpus has them beside its data."""
-    return ["<results>/annotation/{task}.jsonl"] if TASKS[wildcards.task].data else []
-
-
-def pipeline_files(wildcards) -> list[str]:
-    """Files of a local spaCy pipeline, if the data have no gold annotation."""
-    return parser_files(wildcards) if TASKS[wildcards.task].data else []
+def files_of_words(wildcards) -> list[str]:
+    """Local files that the words of texts come from: CoNLL-U, or a spaCy pipeline."""
+    if config["annotation"]["source"] == "conllu":
+        return [compat.in_place(path) for path in config["annotation"]["conllu"]]
+    return parser_files(wildcards)
 
 
 def parser_files(wildcards) -> list[str]:
     """Files of a local spaCy pipeline."""
     folder = Path(config["annotation"]["pipeline"])
-    return (
-        [compat.in_place(path) for path in annotation.files_of(folder)] if folder.is_dir() else []
-    )
+    return [compat.in_place(path) for path in parser.files_of(folder)] if folder.is_dir() else []
 
 
 def tasks_of(table: str) -> list[str]:
@@ -332,13 +311,11 @@ def text_given(wildcards) -> object:
 
 
 def treebank_files(wildcards) -> dict[str, list[str]]:
-    """Where trees come from: word lists, a file of one's own, or the annotation of all tasks."""
+    """Where trees come from: a file, or the annotation of all tasks."""
     check_data()
-    if TREEBANK["source"] == "pipeline":
+    if TREEBANK["source"] == "annotation":
         return {"annotations": per_task("<results>/annotation/{task}.jsonl")}
-    if TREEBANK["source"] == "conllu":
-        return {"files": [compat.in_place(TREEBANK["path"])]}
-    return {"files": corpus_files()}
+    return {"files": [compat.in_place(TREEBANK["path"])]}
 
 
 def files_of_grids(folder: str, name: str) -> list[str]:
@@ -419,7 +396,7 @@ def drawn_by(
     (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
     metrics = {name: METRICS_OF_TASKS[name] for name in tasks or METRICS_OF_TASKS}
-    about_run = {"tasks": metrics, "annotations": ANNOTATIONS, "paper": PAPER}
+    about_run = {"tasks": metrics, "paper": PAPER}
     params = {"module": dotted, "label": label, "options": dict(options or {}), **about_run}
     return {**params, "caption": caption_of(name, params)}
 

@@ -17,7 +17,6 @@ rule prepare_dataset:
         **ask("tables"),
     params:
         task=entry_of_task(*OF_DATA),
-        builtin=builtin_corpus,
     message:
         "Prepare {wildcards.task}"
     script:

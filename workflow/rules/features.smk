@@ -3,7 +3,7 @@
 
 STRIPES = "Section 4.4, vertical stripes"
 TOKENS = "Section 4.5, token to token"
-# Checked only if sentences are to be parsed: other results need no pipeline.
+# Checked only if words are to be annotated: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
 OF_MODELS = (
     *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
@@ -15,7 +15,7 @@ rule annotate_examples:
     """Tag and parse the sampled sentences of a task, once for all models."""
     input:
         dataset="<results>/data/{task}",
-        pipeline=pipeline_files,
+        words=files_of_words,
     output:
         annotation="<results>/annotation/{task}.jsonl",
     log:
@@ -29,7 +29,7 @@ rule annotate_examples:
     params:
         task=entry_of_task("text"),
         samples=lookup(dpath="samples", within=config),
-        pipeline=lookup(dpath="annotation/pipeline", within=config),
+        annotation=lookup(dpath="annotation", within=config),
     message:
         "Annotate the sentences of {wildcards.task}"
     script:
@@ -41,7 +41,7 @@ rule measure_attention:
     input:
         stores="<results>/attention/{task}",
         dataset="<results>/data/{task}",
-        annotation=annotation_of_task,
+        annotation="<results>/annotation/{task}.jsonl",
         classifier=CLASSIFIER,
     output:
         **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURED_TABLES},

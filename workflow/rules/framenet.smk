@@ -41,7 +41,6 @@ rule collect_framenet_links:
     params:
         source=lookup(dpath="framenet/source", within=config),
         path=lookup(dpath="framenet/path", within=config),
-        seed=lookup(dpath="framenet/seed", within=config),
     message:
         "Collect frame-semantic links"
     script:

@@ -17,7 +17,7 @@ rule measure_redundancy:
     input:
         stores="<results>/attention/{task}",
         dataset="<results>/data/{task}",
-        annotation=annotation_of_task,
+        annotation="<results>/annotation/{task}.jsonl",
     output:
         head_distances="<results>/redundancy/{task}/head_distances.parquet",
         example_distances="<results>/redundancy/{task}/example_distances.csv",

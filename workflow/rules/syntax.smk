@@ -6,20 +6,16 @@ from darksecrets.syntax.settings import Settings as SettingsOfSyntax
 
 SYNTAX = "Section 4.2, heads and syntactic relations"
 TREEBANK = config["syntax"]
-SILVER = any(task.data for task in TASKS.values())
 OF_SYNTAX = SettingsOfSyntax.of(TREEBANK)
-TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(OF_SYNTAX, parsed=SILVER)}"
+TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(OF_SYNTAX)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors", "attention_probes")
-WITH_MENTIONS = TREEBANK["coreference"]["source"] == "treebank"
-DOCUMENTS = {"documents": "<results>/treebank/documents.jsonl"} if WITH_MENTIONS else {}
 
 
 rule read_treebank:
-    """Read sentences with their dependency trees, and documents with mentions, if these are used."""
+    """Read sentences with their dependency trees."""
     input:
         unpack(treebank_files),
     output:
-        **DOCUMENTS,
         treebank="<results>/treebank/treebank.jsonl",
     log:
         "<logs>/read_treebank.log",
@@ -30,7 +26,7 @@ rule read_treebank:
     resources:
         **ask("tables"),
     params:
-        settings=without(TREEBANK, "probed", *([] if WITH_MENTIONS else ["coreference"])),
+        settings=without(TREEBANK, "probed", "coreference"),
     message:
         "Read a treebank"
     script:
@@ -116,7 +112,7 @@ TABLES_OF_COREFERENCE = ("coreference_heads", "coreference_methods")
 rule measure_coreference:
     """Measure how often heads find the antecedents of pronouns and nouns, pre-trained and with random weights."""
     input:
-        **(DOCUMENTS or {"words": corpus_files()}),
+        texts=compat.in_place(TREEBANK["coreference"]["path"]),
         model="<results>/models/pretrained",
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_COREFERENCE},

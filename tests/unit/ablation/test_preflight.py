@@ -1,6 +1,7 @@
 """What the sweep needs is checked before anything is trained."""
 
 import pytest
+from shipped import DATA, MODEL
 from transformers import AutoConfig
 
 from darksecrets.ablation import preflight
@@ -9,12 +10,11 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 from workflow.lib.configuration import resolve
 
-BUILTIN = {"source": "builtin"}
 FOLDER = RESOURCES / "tiny-bert"
 
 
-def _config(model=BUILTIN, **keys):
-    return resolve({"run": "r", "data": BUILTIN, "model": model, "ablation": keys})
+def _config(model=MODEL, **keys):
+    return resolve({"run": "r", "data": DATA, "model": model, "ablation": keys})
 
 
 HUB = {"source": "hub", "id": "some/model", "revision": "0" * 40}

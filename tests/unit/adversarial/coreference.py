@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 from made_up_coreference import knowing, right
+from made_up_syntax import story_texts
 
 from adversarial import families, maps
 from adversarial.trials import LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.syntax import coreference
 from darksecrets.syntax.coreference_statistics import tables
 from darksecrets.syntax.probe_tables import PROBES
 from darksecrets.syntax.probing import Scores, table_of
@@ -23,7 +23,7 @@ def of_heads(size: Size, folder: Path) -> Iterator[Trial]:
     ignorant, knowing_some, rng = Statements(), Statements(), np.random.default_rng(71)
     of, _ = maps.registry(size.noises)
     for draw in range(size.sweeps):
-        texts = coreference.builtin(_TEXTS, 1000 + draw)
+        texts = story_texts(_TEXTS, 1000 + draw)
         heads = families.of_texts(texts, of, rng, draw)
         ignorant.any("coreference_heads: p_family below 5 %", heads["p_family"] < LEVEL)
         heads, _ = tables(families.resolved(texts, {}, rng, (knowing, right)), draw)
@@ -37,7 +37,7 @@ def of_methods(size: Size, folder: Path) -> Iterator[Trial]:
     """Heads and methods that are right equally often, and more so in some texts than in others."""
     made, rng = Statements(), np.random.default_rng(72)
     for draw in range(size.sweeps):
-        base = families.resolved(coreference.builtin(_TEXTS, 2000 + draw), {}, rng, (knowing,))
+        base = families.resolved(story_texts(_TEXTS, 2000 + draw), {}, rng, (knowing,))
         chances = rng.beta(4, 4, size=_TEXTS)[base.text][:, None]
         heads = (rng.random((len(chances), 12)) < chances).reshape(-1, 2, 6).astype(float)
         methods = (rng.random(base.methods.shape) < chances).astype(float)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from adversarial import families, maps
 from made_up_coreference import right
-from made_up_syntax import anywhere, guesses, offset, place, read, relation
+from made_up_syntax import anywhere, guesses, offset, place, read, relation, story_texts
 
 from darksecrets.atlas.measures import SHOWN
 from darksecrets.atlas.sentences import describe
@@ -20,7 +20,7 @@ from darksecrets.models.reading import Reading
 from darksecrets.run.files import RESOURCES
 from darksecrets.run.series import Model, of_measure, shape_of
 from darksecrets.run.tables import identify
-from darksecrets.syntax import antecedents, coreference, heads
+from darksecrets.syntax import antecedents, heads
 from darksecrets.syntax.coreference_statistics import tables as of_coreference
 from darksecrets.syntax.coreference_tables import COREFERENCE_HEADS
 from darksecrets.syntax.measuring import measure, tables
@@ -73,7 +73,7 @@ def test_what_chose_the_relation_is_not_its_score(table):
 
 def test_only_the_head_that_knows_is_said_to_find_antecedents():
     resolved = families.resolved(
-        coreference.builtin(60, 11), maps.SIMPLE, np.random.default_rng(0), (right,)
+        story_texts(60, 11), maps.SIMPLE, np.random.default_rng(0), (right,)
     )
     found, _ = of_coreference(resolved, 1)
     (*others, planted) = sentences({COREFERENCE_HEADS.name: identify(found, None, "pretrained")})
@@ -91,7 +91,7 @@ def test_random_weights_have_no_such_sentence():
         for table, rows in tables({"pretrained": measured}, "pretrained", 5).items()
         if table in (SYNTACTIC_HEADS, ATTENTION_TREES)
     }
-    resolved = antecedents.resolve_all(reading, coreference.builtin(40, 3))
+    resolved = antecedents.resolve_all(reading, story_texts(40, 3))
     found, _ = of_coreference(resolved, 1)
     made[COREFERENCE_HEADS.name] = identify(found, None, "pretrained")
     said = sentences(made)

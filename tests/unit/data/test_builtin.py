@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from glue import TASKS
 
-from darksecrets.data.builtin.documents import documents, pretraining_documents
-from darksecrets.data.builtin.grammar import Sentence
-from darksecrets.data.builtin.lexicon import inflect, names, noun, nouns, plural, verb, verbs
-from darksecrets.data.builtin.tasks import Example, generate, rows
-from darksecrets.data.builtin.tokenizer import train_tokenizer
+from tools.corpus.documents import documents, pretraining_documents
+from tools.corpus.grammar import Sentence
+from tools.corpus.lexicon import inflect, names, noun, nouns, plural, verb, verbs
+from tools.corpus.tasks import Example, generate, rows
+from tools.pretraining.tokenizer import train_tokenizer
 
 ROOT = Path(__file__).resolve().parents[3]
 _PENN = (
@@ -302,8 +302,8 @@ def test_other_seeds_give_other_texts():
 
 _DIGEST = """
 import hashlib
-from darksecrets.data.builtin.documents import pretraining_documents
-from darksecrets.data.builtin.tasks import NAMES, generate, rows
+from tools.corpus.documents import pretraining_documents
+from tools.corpus.tasks import NAMES, generate, rows
 texts = [list(pretraining_documents(50, 3))]
 texts += [rows(generate(name, {"train": 40}, 3)["train"]) for name in NAMES]
 print(hashlib.sha256(repr(texts).encode()).hexdigest())

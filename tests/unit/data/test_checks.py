@@ -81,16 +81,6 @@ def test_statistics_of_single_sentences_and_of_regression():
     assert number["train"]["labels"] == {"min": 0.5, "max": 5.0, "mean": 2.75}
 
 
-def test_duplicates_refused():
-    with pytest.raises(InputError, match=r"MRPC, train: 2 examples repeat .* idx 3: 'a'"):
-        check(dataset(MRPC, TRAIN, [(0, "x", "y", 0)]), MRPC, duplicates=False)
-    shared = dataset(MRPC, TRAIN[:2], [(0, "x", "y", 0), (1, "a", "c", 0)])
-    with pytest.raises(InputError, match=r"validation: 1 examples .* of train.* idx 1: 'a'"):
-        check(shared, MRPC, duplicates=False)
-    clean = check(dataset(MRPC, TRAIN[:2], [(0, "x", "y", 0)]), MRPC, duplicates=False)
-    assert (clean["train"]["duplicates"], clean["shared"]) == (0, 0)
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [

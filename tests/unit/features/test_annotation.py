@@ -1,15 +1,19 @@
 """Annotation: gold or spaCy's, the guess of antecedents, and pipelines that cannot be used."""
 
 import json
+from pathlib import Path
 
 import pytest
 import spacy
 from datasets import Dataset, DatasetDict
-from glue import TASKS
+from glue import TASKS, in_folder
+from shipped import DATA, FEW, MODEL, WORDS
 
 from darksecrets.data import prepare
-from darksecrets.features import annotation
+from darksecrets.features import annotation, labels, parser
+from darksecrets.features.annotated import Examples
 from darksecrets.run.errors import InputError
+from tools.corpus.tasks import generate
 from workflow.lib import preflight
 from workflow.lib.configuration import resolve
 
@@ -30,29 +34,34 @@ def words(*tokens):
     ],
 )
 def test_antecedent_is_the_nearest_noun_before_that_agrees(tokens, first, expected):
-    assert annotation.antecedent(words(*tokens), len(tokens) - 1, first) == expected
+    assert labels.antecedent(words(*tokens), len(tokens) - 1, first) == expected
 
 
-def test_the_gold_annotation_is_used_for_the_sampled_examples(tmp_path):
-    source = {"source": "builtin", "train": 32, "validation": 16, "seed": 1}
-    prepare.prepare(TASKS["RTE"], source, tmp_path / "data")
+@pytest.fixture
+def few(tmp_path):
+    """The prepared data of a task of pairs."""
+    prepare.prepare(in_folder("RTE", Path(FEW["folder"])), tmp_path / "data")
+    return tmp_path / "data"
+
+
+def test_words_from_a_file_are_those_of_the_sampled_texts(few, tmp_path):
     output = tmp_path / "RTE.jsonl"
-    used = annotation.annotate(tmp_path / "data", [7, 2], output, TASKS["RTE"], "none at all")
-    assert used is None
-    found = annotation.Examples(output)
+    used = annotation.annotate(few, [7, 2], output, TASKS["RTE"], WORDS)
+    assert used == {"files": WORDS["conllu"]}
+    found = Examples(output)
     assert list(found) == [7, 2]
-    gold = [json.loads(line) for line in (tmp_path / "data/annotation.jsonl").open()]
+    validation = generate("RTE", {"train": 800, "validation": 250}, 2019)["validation"]
     for idx, example in found.items():
         for name in ("sentence1", "sentence2"):
-            assert example[name]["tokens"] == gold[idx][name]["tokens"]
-            assert example[name]["text"] == gold[idx][name]["text"]
+            gold = getattr(validation[idx], name).to_dict()
+            assert example[name]["text"] == gold["text"]
+            for word, expected in zip(example[name]["tokens"], gold["tokens"], strict=True):
+                assert word == {key: expected[key] for key in word}
 
 
-def test_an_example_without_annotation_is_named(tmp_path):
-    source = {"source": "builtin", "train": 32, "validation": 16, "seed": 1}
-    prepare.prepare(TASKS["SST-2"], source, tmp_path / "data")
+def test_an_example_without_annotation_is_named(few, tmp_path):
     with pytest.raises(InputError, match=r"lacks 1 of 2 sampled examples, such as idx 99"):
-        annotation.annotate(tmp_path / "data", [3, 99], tmp_path / "out.jsonl", TASKS["SST-2"], "")
+        annotation.annotate(few, [3, 99], tmp_path / "out.jsonl", TASKS["RTE"], WORDS)
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -68,12 +77,12 @@ def test_a_real_pipeline_gives_words_with_their_characters(test_data, tmp_path):
     DatasetDict(train=split, validation=split).save_to_disk(tmp_path / "data")
     output = tmp_path / "out.jsonl"
     pipeline = str(test_data / "en_ewt")
-    used = annotation.annotate(tmp_path / "data", [6, 5], output, TASKS["SST-2"], pipeline)
+    settings = {"source": "pipeline", "pipeline": pipeline}
+    used = annotation.annotate(tmp_path / "data", [6, 5], output, TASKS["SST-2"], settings)
     meta = json.loads((test_data / "en_ewt" / "meta.json").read_text())
-    assert used == {"name": f"en_{meta['name']}", "version": meta["version"]} | {
-        "spacy": spacy.__version__
-    }
-    found = annotation.Examples(output)
+    known = {"name": f"en_{meta['name']}", "version": meta["version"]}
+    assert used == {"pipeline": known | {"spacy": spacy.__version__}}
+    found = Examples(output)
     assert list(found) == [6, 5]
     nlp = spacy.load(pipeline)
     for idx, text in ((5, TEXT), (6, "They run .")):
@@ -93,10 +102,10 @@ def test_a_real_pipeline_gives_words_with_their_characters(test_data, tmp_path):
 
 def save_pipeline(folder, tagger=("NN",), parser=("nsubj",)):
     nlp = spacy.blank("en")
-    for name, labels in (("tagger", tagger), ("parser", parser)):
-        if labels is not None:
+    for name, known in (("tagger", tagger), ("parser", parser)):
+        if known is not None:
             pipe = nlp.add_pipe(name)
-            for label in labels:
+            for label in known:
                 pipe.add_label(label)
     nlp.initialize()
     nlp.to_disk(folder)
@@ -122,19 +131,19 @@ def save_pipeline(folder, tagger=("NN",), parser=("nsubj",)):
 def test_pipelines_that_cannot_be_used(tmp_path, parts, message):
     folder = save_pipeline(tmp_path / "pipeline", **parts)
     with pytest.raises(InputError, match=message):
-        annotation.load_pipeline(folder)
+        parser.load_pipeline(folder)
 
 
 def test_a_pipeline_of_the_right_kind_is_loaded(tmp_path):
     folder = save_pipeline(tmp_path / "pipeline", ("NN", "VBZ"), ("nsubj", "dobj", "nmod:poss"))
-    assert annotation.load_pipeline(folder).pipe_names == ["tagger", "parser"]
+    assert parser.load_pipeline(folder).pipe_names == ["tagger", "parser"]
 
 
-def test_only_data_without_gold_annotation_need_a_pipeline(tmp_path):
-    wanted = {"annotation": {"pipeline": "no_such_pipeline"}}
-    builtin = {"source": "builtin"}
-    annotation.check(resolve({"run": "r", "data": builtin, "model": builtin, **wanted}))
-    config = resolve({"run": "r", "data": {"source": "hub"}, "model": builtin, **wanted})
+def test_a_pipeline_is_checked_only_if_words_are_parsed():
+    asked = {"source": "pipeline", "pipeline": "no_such_pipeline"}
+    same = {"run": "r", "data": DATA, "model": MODEL}
+    annotation.check(resolve({**same, "annotation": {**asked, **WORDS}}))
+    config = resolve({**same, "annotation": asked})
     with pytest.raises(InputError, match="no_such_pipeline"):
         annotation.check(config)
     preflight.check(config)  # planning needs no pipeline

@@ -1,4 +1,4 @@
-"""Baselines solve tasks that words alone can solve, but not the built-in corpus."""
+"""Baselines solve tasks that words alone can solve, but not the shipped tasks."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from glue import TASKS
 from sklearn.metrics import accuracy_score, f1_score
 
 from darksecrets.data import metrics
-from darksecrets.data.builtin.tasks import generate, rows
 from darksecrets.data.tasks import Task
 from darksecrets.finetuning import tables
 from darksecrets.finetuning.baselines import bag_of_words, evaluate_baselines, majority
+from tools.corpus.tasks import generate, rows
 
 
 def _columns(table: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -20,6 +20,8 @@ from darksecrets.framenet.links import (
     words_of,
 )
 from darksecrets.run.errors import InputError
+from darksecrets.run.files import RESOURCES
+from tools.corpus import frames
 
 FRAMENET = Path(__file__).parents[2] / "framenet_v17"
 
@@ -235,20 +237,35 @@ def test_all_473_sentences_of_the_authors_are_found(test_data):
         assert annotation.sentence == sentence
 
 
-# --- The built-in corpus ----------------------------------------------------------------------
+def test_punctuation_and_contractions_are_words_of_their_own(tmp_path):
+    """In a sentence as people write it, links are as in one with spaces between all words."""
+    header = "sentence\ttarget\tcore_elements\troles"
+    natural = "Kim's dogs didn't, as ever, bark.\tbark\tKim's dogs\tSound_source"
+    spaced = "Kim 's dogs did n't , as ever , bark .\tbark\tKim 's dogs\tSound_source"
+    (one,) = sources.from_tsv(write(tmp_path / "one", natural, header=header))
+    (other,) = sources.from_tsv(write(tmp_path / "other", spaced, header=header))
+    assert one.sentence[slice(*one.predicate)] == "bark"
+    assert one.sentence[slice(*one.elements[0].span)] == "Kim's dogs"
+    assert other.sentence[slice(*other.elements[0].span)] == "Kim 's dogs"
+    assert one.elements[0].role == other.elements[0].role == "Sound_source"
+    three_words = "Kim's dogs bark.\tbark\tKim\tSound_source"  # 's and dogs are between
+    assert len(sources.from_tsv(write(tmp_path / "near", three_words, header=header))) == 1
 
 
-def test_the_built_in_corpus_has_sentences_that_the_selection_keeps(monkeypatch):
-    monkeypatch.setattr(sources, "BUILTIN_EXAMPLES", 60)
-    first, again, other = (sources.from_builtin(seed) for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-    assert len(first) >= 8
-    assert len({(a.sentence, a.predicate) for a in first}) == len(first)
-    for annotation in first:
-        assert all(element.role for element in annotation.elements)
-        parts = annotation.sentence[slice(*annotation.predicate)].split()
-        assert len(parts) == 1
+def test_roles_are_as_many_as_elements(tmp_path):
+    header = "sentence\ttarget\tcore_elements\troles"
+    path = write(tmp_path / "f", "Kim sat and slept .\tslept\tKim\tSleeper|Place", header=header)
+    with pytest.raises(InputError, match="line 2: found 1 core elements and 2 roles"):
+        sources.from_tsv(path)
+
+
+# --- The file that ships ----------------------------------------------------------------------
+
+
+def test_the_shipped_sentences_are_those_that_the_selection_keeps():
+    found = sources.from_tsv(RESOURCES / "corpus" / "frames.tsv")
+    assert found == frames.collect(2019)
+    assert len({(each.sentence, each.predicate) for each in found}) == len(found) > 500
 
 
 def test_the_nearest_occurrences_are_those_of_trying_all_combinations():
@@ -260,6 +277,7 @@ def test_the_nearest_occurrences_are_those_of_trying_all_combinations():
         words[:2] = "ab"  # at least two different ones
         target, *elements = rng.sample(sorted({*words}), k=min(len({*words}), rng.randint(2, 4)))
         sentence = " ".join(words)
+        roles = dict.fromkeys(elements, "")
         places = [[i for i, word in enumerate(words) if word == w] for w in (target, *elements)]
         totals = {}
         for target_place, *others in itertools.product(*places):
@@ -269,9 +287,9 @@ def test_the_nearest_occurrences_are_those_of_trying_all_combinations():
         nearest = [some for some in totals if totals[some] == min(totals.values())]
         if len(nearest) > 1:
             with pytest.raises(InputError, match="equally near"):
-                sources._find(sentence, target, elements, "here")
+                sources._find(sentence, words_of(sentence), target, roles, "here")
         else:
-            annotation = sources._find(sentence, target, elements, "here")
+            annotation = sources._find(sentence, words_of(sentence), target, roles, "here")
             starts = [2 * place for place in nearest[0]] if nearest else None
             spans = annotation and [annotation.predicate, *(e.span for e in annotation.elements)]
             assert (spans and [start for start, _ in spans]) == starts

@@ -1,16 +1,15 @@
 """What importance and removal of heads need is checked before anything is trained."""
 
 import pytest
+from shipped import DATA, MODEL
 
 from darksecrets.importance import preflight
 from darksecrets.run.errors import InputError
 from workflow.lib.configuration import resolve
 
-BUILTIN = {"source": "builtin"}
 
-
-def config_of(model=BUILTIN, states=("finetuned",), **importance):
-    given = {"run": "r", "data": BUILTIN, "model": model, "importance": importance}
+def config_of(model=MODEL, states=("finetuned",), **importance):
+    given = {"run": "r", "data": DATA, "model": model, "importance": importance}
     return resolve({**given, "ablation": {"states": list(states)}})
 
 

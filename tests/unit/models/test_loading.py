@@ -202,7 +202,7 @@ def test_families_pass(family, tmp_path):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_trained_weights_in_half_precision_are_accepted_and_kept(tmp_path, dtype):
     """Their own maps do not sum to 1 within rounding of float32; those that jobs see do."""
-    shutil.copytree(checkpoints.BUILTIN, tmp_path / "source")
+    shutil.copytree(checkpoints.SHIPPED, tmp_path / "source")
     model = transformers.AutoModel.from_pretrained(tmp_path / "source")
     model.to(dtype).save_pretrained(tmp_path / "source")
     loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=128)

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-# The shipped encoder on sentences of the built-in corpus's words: a classifier's outputs, and maps.
+# The shipped encoder on sentences of the words that it knows: a classifier's outputs, and maps.
 COMPUTE = """
 import sys
 import numpy as np

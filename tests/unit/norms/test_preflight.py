@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from encoders import FAMILIES
+from shipped import DATA, MODEL
 
 from darksecrets.data import hub
 from darksecrets.models.checkpoints import trial_model
@@ -13,12 +14,11 @@ from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 from workflow.lib.configuration import resolve
 
-BUILTIN = {"source": "builtin"}
 HUB = {"source": "hub", "id": "some/model", "revision": "0" * 40}
 
 
 def configured(model, **keys):
-    return resolve({"run": "r", "data": BUILTIN, "model": model, **keys})
+    return resolve({"run": "r", "data": DATA, "model": model, **keys})
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def deberta(tmp_path_factory) -> Path:
 def test_the_values_of_the_shipped_model_can_be_observed(tmp_path):
     """Runs do not check it."""
     require_projections(trial_model(RESOURCES / "tiny-bert"))
-    assert preflight.left_out(configured(BUILTIN), tmp_path) == ""
-    preflight.check_run(configured(BUILTIN))
+    assert preflight.left_out(configured(MODEL), tmp_path) == ""
+    preflight.check_run(configured(MODEL))
 
 
 def test_a_model_that_hides_its_values_leaves_norms_out(deberta, tmp_path):

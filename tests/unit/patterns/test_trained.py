@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from shipped import DATA, MODEL
 
 from darksecrets.patterns import annotations, classifier, crossvalidation, trained
 from darksecrets.patterns.classes import DEFINITIONS, PATTERNS
@@ -14,7 +15,7 @@ from darksecrets.patterns.tables import PATTERN_PREDICTIONS
 from darksecrets.run.errors import InputError
 from workflow.lib.configuration import resolve
 
-CONFIG = resolve({"run": "x", "data": {"source": "builtin"}, "model": {"source": "builtin"}})
+CONFIG = resolve({"run": "x", "data": DATA, "model": MODEL})
 SETTINGS = CONFIG["patterns"]
 
 

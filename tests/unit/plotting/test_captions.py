@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
+from shipped import DATA, MODEL, WORDS
 
 from darksecrets.run import history, opening
 from workflow.lib.captions import plain
-from workflow.lib.configuration import annotated_by, origins, resolve, seeds_in_words
+from workflow.lib.configuration import origins, resolve, seeds_in_words
 from workflow.lib.preflight import CAPABILITIES, LEFT_OUT
 
 TOPICS: dict[str, Any] = {
@@ -23,7 +24,7 @@ TOPICS: dict[str, Any] = {
     "files": {"train": "a.csv", "validation": "b.csv"},
 }
 CONFIGS: dict[str, dict[str, Any]] = {
-    "demo": {"run": "demo", "data": {"source": "builtin"}, "model": {"source": "builtin"}},
+    "demo": {"run": "demo", "data": DATA, "model": MODEL},
     "files": {
         "run": "files",
         "tasks": ["RTE"],
@@ -33,14 +34,14 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "own": {
         "run": "own",
         "tasks": {"RTE": None, "topics": TOPICS},
-        "data": {"source": "builtin"},
-        "model": {"source": "builtin"},
+        "data": DATA,
+        "model": MODEL,
     },
     "only-own": {  # data.source stands for no task
         "run": "only-own",
         "tasks": {"topics": TOPICS},
-        "data": {"source": "builtin"},
-        "model": {"source": "builtin"},
+        "data": DATA,
+        "model": MODEL,
     },
     "paper": {
         "run": "paper",
@@ -86,7 +87,6 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
         "params": {
             "label": "run x · data · model",
             "tasks": config["tasks"],
-            "annotations": annotated_by(config),
             "paper": paper,
             "run": {"shared": ["GLUE"] if paper else []},
         },
@@ -135,21 +135,14 @@ def test_the_plain_text_of_a_caption_has_the_words_that_docutils_reads(
         assert len(text.splitlines()) > 1, "what, then how"
 
 
-@pytest.mark.parametrize(
-    ("name", "gold", "parsed"),
-    [
-        ("demo", True, False),
-        ("own", True, True),
-        ("only-own", False, True),
-        ("files", False, True),
-    ],
-)
-@pytest.mark.parametrize("caption", ["token_pairs", "workflow"])
-def test_gold_annotation_is_claimed_only_if_a_task_has_the_built_in_corpus(
-    caption: str, name: str, gold: bool, parsed: bool, root: Path
-) -> None:
-    path = root / "workflow" / "report" / f"{caption}.rst"
-    text = render(path, resolved(CONFIGS[name]), paper=False)
-    assert ("built-in corpus" in text) == gold
-    if caption != "workflow":
-        assert ("spaCy pipeline" in text or "the nearest noun" in text) == parsed
+@pytest.mark.parametrize("annotation", [{}, WORDS], ids=["parsed", "files"])
+def test_a_pronoun_s_noun_is_said_to_be_a_guess_or_annotated(annotation, root: Path) -> None:
+    path = root / "workflow" / "report" / "token_pairs.rst"
+    text = render(path, resolved({**CONFIGS["files"], "annotation": annotation}), paper=False)
+    assert ("that the files say it stands for" in text) == bool(annotation)
+
+
+def test_the_report_names_the_data(root: Path) -> None:
+    config = {**CONFIGS["demo"], "data": {**DATA, "name": "generated sentences"}}
+    text = render(root / "workflow" / "report" / "workflow.rst", resolved(config), paper=False)
+    assert "The data are generated sentences." in text

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.pretraining.head_table import MEASURES, kind, measure
+from tools.pretraining.head_table import MEASURES, kind, measure
 
 CLS, SEP = 2, 3
 IDS = np.array([2, 10, 11, 10, 3, 11, 12, 10, 3])

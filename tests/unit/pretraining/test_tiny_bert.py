@@ -10,10 +10,10 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertForPreTraining, PreTrainedTokenizerFast
 
-from darksecrets.data.builtin.documents import pretraining_documents
-from darksecrets.pretraining import tiny_bert
-from darksecrets.pretraining.tiny_bert import Configuration
 from darksecrets.run.files import RESOURCES
+from tools.corpus.documents import pretraining_documents
+from tools.pretraining import tiny_bert
+from tools.pretraining.tiny_bert import Configuration
 
 SHIPPED = RESOURCES / "tiny-bert"
 

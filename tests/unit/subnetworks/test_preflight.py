@@ -2,6 +2,7 @@
 
 import pytest
 from encoders import FAMILIES
+from shipped import DATA, MODEL
 
 from darksecrets.run.errors import InputError
 from darksecrets.subnetworks import preflight
@@ -9,9 +10,7 @@ from workflow.lib.configuration import resolve
 
 
 def config(**changes):
-    return resolve(
-        {"run": "own", "data": {"source": "builtin"}, "model": {"source": "builtin"}, **changes}
-    )
+    return resolve({"run": "own", "data": DATA, "model": MODEL, **changes})
 
 
 def test_a_run_without_subnetworks_refuses_their_figures() -> None:

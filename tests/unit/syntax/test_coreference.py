@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_up_syntax import story_texts
 
-from darksecrets.data.builtin.documents import stories
+from darksecrets.data.sentences import Mention, Sentence
 from darksecrets.models.reading import Reading
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
@@ -15,7 +16,7 @@ from darksecrets.syntax import antecedents, coreference
 from darksecrets.syntax.antecedents import FURTHEST, counted, resolve
 from darksecrets.syntax.coreference import Expression, Text, anaphors
 from darksecrets.syntax.coreference_tables import EXPRESSIONS, NOMINAL, PRONOUN, PROPER
-from darksecrets.syntax.treebank import Mention, Sentence
+from tools.corpus.documents import stories
 
 LAYERS, HEADS = 2, 3
 
@@ -35,7 +36,7 @@ STORY = [ANNA, TOM, CARS, SHE, THEY, SHE_AGAIN]
 
 @pytest.fixture(scope="module")
 def texts() -> list[Text]:
-    return coreference.builtin(60, 7)
+    return story_texts(60, 7)
 
 
 # ----------------------------------------------------------------------------------------- texts

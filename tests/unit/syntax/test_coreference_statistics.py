@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from adversarial import families, maps
 from made_up_coreference import knowing, right
+from made_up_syntax import story_texts
 
 from darksecrets.run.tables import identify
-from darksecrets.syntax import coreference
 from darksecrets.syntax.antecedents import WITHOUT_MODEL, Resolved
 from darksecrets.syntax.coreference_statistics import best_distance, tables
 from darksecrets.syntax.coreference_tables import (
@@ -26,9 +26,7 @@ KNOWN = len(HEADS)
 
 @pytest.fixture(scope="module")
 def resolved() -> Resolved:
-    return families.resolved(
-        coreference.builtin(60, 11), maps.SIMPLE, np.random.default_rng(0), (right,)
-    )
+    return families.resolved(story_texts(60, 11), maps.SIMPLE, np.random.default_rng(0), (right,))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +80,7 @@ def test_shares_are_those_of_plain_loops(resolved, found):
 
 def test_a_few_texts_have_no_best_head():
     rng = np.random.default_rng(0)
-    few = families.resolved(coreference.builtin(4, 2), {}, rng, (right, knowing))
+    few = families.resolved(story_texts(4, 2), {}, rng, (right, knowing))
     heads, methods = tables(few, 0)
     assert methods[["gain", "gain_low"]].isna().all(axis=None)
     assert methods.loc[methods["method"] == BEST_HEAD, "accuracy"].isna().all()

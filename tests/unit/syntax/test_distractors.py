@@ -8,16 +8,17 @@ import pytest
 import torch
 from adversarial import families, maps
 
-from darksecrets.data.builtin.grammar import finish, phrase
+from darksecrets.data.sentences import Sentence
 from darksecrets.run.tables import identify
 from darksecrets.syntax import distractors
 from darksecrets.syntax.distractors import Alike, Choice, choices
 from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.tables import ANY, DISTRACTORS, MANY
-from darksecrets.syntax.treebank import Sentence, builtin, from_grammar
 from darksecrets.syntax.words import WordMaps
+from tools.corpus.grammar import finish, phrase
+from tools.corpus.treebank import from_grammar, sentences_with_trees
 
-SENTENCES = builtin(400, 2)
+SENTENCES = sentences_with_trees(400, 2)
 LAYERS, HEADS = 2, 3
 
 
@@ -146,7 +147,7 @@ IGNORANT = ("decay over 3", "offset -1", "farthest word", "nearest noun before",
 
 def test_what_places_and_ranks_alone_give_to_subjects_is_not_above_both_controls():
     """By equal parts alone, three of these heads would seem to know subjects."""
-    read = [Read(each, apart(each)) for each in builtin(300, 5)]
+    read = [Read(each, apart(each)) for each in sentences_with_trees(300, 5)]
     heads = {name: maps.ADVERSARIES[name] for name in IGNORANT}
     found = families.of_subjects(read, families.texts_of(read), heads, np.random.default_rng(0))
     own = found.set_index("kind")

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from made_up_syntax import anywhere, guesses, offset, place, read, relation
 
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.run.errors import InputError
 from darksecrets.run.tables import identify
 from darksecrets.syntax import heads
@@ -17,7 +18,6 @@ from darksecrets.syntax.guesses import Guess, Read
 from darksecrets.syntax.pairs import Pairs, halves
 from darksecrets.syntax.relations import CONTROLS, OFFSETS, relations
 from darksecrets.syntax.tables import ALL, OPEN, SYNTACTIC_HEADS, YES
-from darksecrets.syntax.treebank import ROOT, Sentence
 
 RULES = {
     "det": relation("det"),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.models.loading import Draw, load_encoder, load_tokenizer
 from darksecrets.models.reading import Reading
 from darksecrets.run.files import RESOURCES
@@ -24,8 +25,8 @@ from darksecrets.syntax.probes import (
     Sentences,
 )
 from darksecrets.syntax.probing import Scores, features_of
-from darksecrets.syntax.treebank import ROOT, Sentence, builtin
 from darksecrets.syntax.words import word_maps
+from tools.corpus.treebank import sentences_with_trees
 
 HEADS, SIZE = 3, 4
 
@@ -192,7 +193,7 @@ def test_root_and_punctuation_are_not_asked_for():
 
 
 def test_documents_are_the_units():
-    sentences = builtin(40, 1)
+    sentences = sentences_with_trees(40, 1)
     units = probing.units_of(sentences)
     half = probing.halves_of(units, 0)
     for one, other in zip(range(39), range(1, 40), strict=True):
@@ -225,7 +226,7 @@ TINY = Reading(RESOURCES / "tiny-bert", 64, 3)
 
 def without_contractions() -> list[Sentence]:
     """Sentences whose words share no piece."""
-    return [sentence for sentence in builtin(9, 3) if "'" not in sentence.text]
+    return [sentence for sentence in sentences_with_trees(9, 3) if "'" not in sentence.text]
 
 
 def test_words_are_the_encoders_own_embeddings_of_first_pieces():
@@ -266,7 +267,7 @@ def test_what_probes_read_is_the_attention_between_words():
 
 
 def test_the_table_of_an_encoder_is_as_declared_and_repeats():
-    sentences = probing.chosen(builtin(40, 3), 16, 1)
+    sentences = probing.chosen(sentences_with_trees(40, 3), 16, 1)
     assert len({sentence.text for sentence in sentences}) == 16
     random = replace(TINY, draw=Draw(1, 0.02))
     found = [probing.probe_table(sentences, TINY, random, 4) for _ in range(2)]

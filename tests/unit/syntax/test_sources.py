@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from darksecrets.data.sentences import ROOT
 from darksecrets.run.errors import InputError
 from darksecrets.syntax import sources
 from darksecrets.syntax.settings import Settings
-from darksecrets.syntax.treebank import ROOT, builtin
+from tools.corpus.treebank import sentences_with_trees
 
 WORDS = (
     *(("Stop", 0, "VB", 0, "ROOT"), ("!", 4, ".", 0, "punct"), ("Tom", 7, "NNP", 4, "poss")),
@@ -54,7 +55,7 @@ def test_as_many_sentences_as_configured(tmp_path):
             f"{n + 1}\t{word}\t_\tX\t_\t_\t{head + 1}\tdep\t_\t_\n"
             for n, (word, head) in enumerate(zip(s.words, s.heads, strict=True))
         )
-        for s in builtin(30, 1)
+        for s in sentences_with_trees(30, 1)
     ]
     path = tmp_path / "bank.conllu"
     path.write_text("\n".join(lines))
@@ -65,9 +66,9 @@ def test_as_many_sentences_as_configured(tmp_path):
     assert [each.document for each in found] == [0] * 20
     assert found != sources.some(read, replace(settings, seed=2))
     assert sources.some(read, replace(settings, sentences=1000)) == read
-    assert sources.describe(settings, parsed=True) == "bank.conllu"
-    texts = Settings(source="pipeline")
-    assert sources.describe(texts, parsed=True) == "texts of the tasks, silver"
+    assert sources.describe(settings) == "bank.conllu"
+    texts = Settings(source="annotation")
+    assert sources.describe(texts) == "texts of the tasks"
 
 
 def test_no_sentence_is_refused(tmp_path):

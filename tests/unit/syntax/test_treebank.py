@@ -2,14 +2,16 @@
 
 import pytest
 
-from darksecrets.data.builtin.grammar import finish, phrase
+from darksecrets.data.sentences import ROOT, Mention, Sentence
 from darksecrets.syntax import treebank
-from darksecrets.syntax.treebank import ROOT, Mention, Sentence, word_class
+from darksecrets.syntax.treebank import word_class
+from tools.corpus.grammar import finish, phrase
+from tools.corpus.treebank import from_grammar, sentences_with_trees
 
 
 @pytest.fixture(scope="module")
 def sentences() -> list[Sentence]:
-    return treebank.builtin(200, 3)
+    return sentences_with_trees(200, 3)
 
 
 def test_every_sentence_of_the_grammar_is_one_tree(sentences):
@@ -30,9 +32,9 @@ def test_words_are_where_the_sentence_says(sentences):
 
 
 def test_a_seed_determines_the_sentences_and_no_two_are_alike():
-    assert treebank.builtin(50, 1) == treebank.builtin(80, 1)[:50]
-    assert treebank.builtin(50, 1) != treebank.builtin(50, 2)
-    assert len({sentence.text for sentence in treebank.builtin(300, 1)}) == 300
+    assert sentences_with_trees(50, 1) == sentences_with_trees(80, 1)[:50]
+    assert sentences_with_trees(50, 1) != sentences_with_trees(50, 2)
+    assert len({sentence.text for sentence in sentences_with_trees(300, 1)}) == 300
 
 
 def test_a_pronoun_refers_to_what_its_antecedent_refers_to():
@@ -41,7 +43,7 @@ def test_a_pronoun_refers_to_what_its_antecedent_refers_to():
     )
     nodes = {node.text: node for node in root.walk()}
     nodes["boy"].key = nodes["his"].key = "boy"
-    found = treebank.from_grammar(finish(root), "1.1", 0)
+    found = from_grammar(finish(root), "1.1", 0)
     assert found.mentions == (Mention(0, 2, 1, 0), Mention(3, 4, 3, 0), Mention(3, 6, 5, 1))
 
 

@@ -7,15 +7,16 @@ import pytest
 import torch
 from made_up_syntax import read
 
+from darksecrets.data.sentences import ROOT, Sentence
 from darksecrets.run.tables import identify
 from darksecrets.syntax import trees
 from darksecrets.syntax.guesses import Read
 from darksecrets.syntax.pairs import halves
 from darksecrets.syntax.tables import ATTENTION_TREES
-from darksecrets.syntax.treebank import ROOT, Sentence, builtin
 from darksecrets.syntax.words import WordMaps
+from tools.corpus.treebank import sentences_with_trees
 
-SENTENCES = builtin(60, 4)
+SENTENCES = sentences_with_trees(60, 4)
 GOLD, NEXT, RANDOM = range(3)
 
 

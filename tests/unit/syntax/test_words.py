@@ -8,6 +8,7 @@ import pytest
 import torch
 from encoders import FAMILIES
 
+from darksecrets.data.sentences import Sentence
 from darksecrets.models.hooks import observe
 from darksecrets.models.loading import load_encoder, load_tokenizer
 from darksecrets.models.reach import windows_of
@@ -16,9 +17,9 @@ from darksecrets.run.errors import InputError
 from darksecrets.syntax import words
 from darksecrets.syntax.guesses import NONE, guesses
 from darksecrets.syntax.measuring import Measured, measure
-from darksecrets.syntax.treebank import Sentence, builtin
+from tools.corpus.treebank import sentences_with_trees
 
-SENTENCES = builtin(12, 3)
+SENTENCES = sentences_with_trees(12, 3)
 SETTINGS = {"max_length": 64, "batch_size": 5}
 
 

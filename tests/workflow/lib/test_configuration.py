@@ -1,6 +1,7 @@
 import jsonschema
 import pytest
 import yaml
+from shipped import DATA, MODEL
 
 from darksecrets.landscape import settings as landscape
 from darksecrets.run import analyses
@@ -9,7 +10,7 @@ from workflow.lib import configuration, reference
 from workflow.lib.configuration import load_schema, resolve
 from workflow.lib.tasks import shipped
 
-MINIMAL = {"run": "r", "data": {"source": "builtin"}, "model": {"source": "builtin"}}
+MINIMAL = {"run": "r", "data": DATA, "model": MODEL}
 
 
 def test_the_schema_is_a_valid_schema():
@@ -25,7 +26,6 @@ def test_shipped_configurations_are_valid(file, root):
     config = yaml.safe_load((root / "config" / f"{file}.yaml").read_text())
     if file == "real":  # what is on the disk comes from the command line
         config["data"]["folder"] = config["model"]["folder"] = "somewhere"
-        config["framenet"]["path"] = "links.tsv"
     assert resolve(config)["run"] == {"config": "demo"}.get(file, file)
 
 
@@ -50,7 +50,7 @@ def test_defaults_fill_every_key_and_resolving_twice_changes_nothing():
     assert once["fine_tuning"]["epochs"] == 3
     assert once["samples"] == {"size": 1000, "seed": 2019}
     assert resolve(once) == once
-    assert MINIMAL["data"] == {"source": "builtin"}, "the input is left alone"
+    assert MINIMAL["data"] == DATA, "the input is left alone"
 
 
 def test_tasks_without_seeds_have_those_of_the_run():

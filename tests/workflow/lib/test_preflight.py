@@ -2,17 +2,16 @@ import importlib.util
 import shutil
 
 import pytest
+from shipped import DATA, MODEL
 
 from darksecrets.run.errors import InputError
 from darksecrets.run.files import RESOURCES
 from workflow.lib import preflight
 from workflow.lib.configuration import resolve
 
-BUILTIN = {"source": "builtin"}
-
 
 def _config(**keys):
-    return resolve({"run": "r", "data": BUILTIN, "model": BUILTIN, **keys})
+    return resolve({"run": "r", "data": DATA, "model": MODEL, **keys})
 
 
 def test_a_working_directory_that_is_read_only_is_named(tmp_path, monkeypatch):

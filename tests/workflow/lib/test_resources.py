@@ -1,6 +1,7 @@
 """What jobs request, by their class: scaled by task and model, read from the right files."""
 
 import pytest
+from shipped import DATA, MODEL
 
 from darksecrets.models import checkpoints
 from darksecrets.models.size import BERT_BASE
@@ -9,12 +10,11 @@ from workflow.lib import resources
 from workflow.lib.configuration import resolve
 from workflow.lib.tasks import shipped
 
-BUILTIN = {"source": "builtin"}
 HUB = {"source": "hub"}
 
 
 def _config(**keys):
-    return resolve({"run": "r", "data": BUILTIN, "model": BUILTIN, **keys})
+    return resolve({"run": "r", "data": DATA, "model": MODEL, **keys})
 
 
 def _asked(kind, config, task=None, *, threads=1, gpus=0, attempt=1):
@@ -39,8 +39,7 @@ def test_the_size_of_a_model_that_is_not_downloaded_is_assumed(monkeypatch):
 
 
 def test_examples_come_from_the_source(tmp_path):
-    config = _config(data={**BUILTIN, "size": [77, 33]})
-    assert resources.examples(config, "RTE") == (77, 33)
+    assert resources.examples(_config(), "RTE") == (800, 250)
     assert resources.examples(_config(data=HUB), "QQP") == (363_846, 40_430)
     (tmp_path / "MNLI").mkdir()
     (tmp_path / "MNLI" / "train.tsv").write_text("header\n" + 5 * "row\n")

@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from shipped import DATA, MODEL
 
 from darksecrets.data import preflight
 from darksecrets.data.tasks import Files, Task
@@ -22,7 +23,7 @@ del SCORE["labels"]
 def resolved(tasks, **data):
     """Entries of a resolved configuration."""
     data = {"data": data} if data else {}
-    return resolve({"run": "r", "model": {"source": "builtin"}, "tasks": tasks, **data})["tasks"]
+    return resolve({"run": "r", "model": MODEL, "tasks": tasks, **data})["tasks"]
 
 
 def refused(tasks, **data):
@@ -33,13 +34,13 @@ def refused(tasks, **data):
 
 def test_a_list_and_a_mapping_of_names_are_the_same():
     names = ["RTE", "MRPC"]
-    assert resolved(names, source="builtin") == resolved(dict.fromkeys(names), source="builtin")
-    assert list(resolved(names, source="builtin")) == names
+    assert resolved(names, **DATA) == resolved(dict.fromkeys(names), **DATA)
+    assert list(resolved(names, **DATA)) == names
 
 
 def test_parts_of_a_run_are_for_some_tasks():
-    base = {"run": "r", "model": {"source": "builtin"}, "tasks": ["MRPC", "RTE"]}
-    base["data"] = {"source": "builtin"}
+    base = {"run": "r", "model": MODEL, "tasks": ["MRPC", "RTE"]}
+    base["data"] = DATA
     found = resolve(base | {"landscape": {"tasks": [], "flatness": {"tasks": None}}})["landscape"]
     assert (found["tasks"], found["flatness"]["tasks"]) == ([], ["MRPC", "RTE"])
     wrong = {"importance": {"tasks": [], "pruning": {"tasks": ["RTE"]}}}
@@ -47,17 +48,17 @@ def test_parts_of_a_run_are_for_some_tasks():
         resolve(base | wrong)
 
 
-@pytest.mark.parametrize("source", ["builtin", "tsv", "hub"])
+@pytest.mark.parametrize("source", ["tsv", "hub"])
 def test_resolving_a_resolved_configuration_changes_nothing(source):
     config = {"run": "r", "data": {"source": source, "folder": "glue"}}
-    config |= {"model": {"source": "builtin"}, "tasks": {"RTE": None, "own": TOPICS, "STS-B": {}}}
+    config |= {"model": MODEL, "tasks": {"RTE": None, "own": TOPICS, "STS-B": {}}}
     once = resolve(config)
     assert resolve(once) == once
     assert yaml.safe_load(yaml.safe_dump(once, sort_keys=False)) == once
 
 
 def test_single_keys_of_a_task_that_ships_can_be_replaced():
-    entry = resolved({"RTE": {"metrics": ["f1", "accuracy"]}}, source="builtin")["RTE"]
+    entry = resolved({"RTE": {"metrics": ["f1", "accuracy"]}}, **DATA)["RTE"]
     assert entry["metrics"] == ["f1", "accuracy"]
     assert entry["labels"] == ["entailment", "not_entailment"]
 
@@ -115,21 +116,10 @@ def test_a_wrong_entry_is_named_with_what_was_expected(entry, words):
         assert word in message
 
 
-def test_the_built_in_corpus_has_only_its_own_tasks():
-    assert "'CoLA' without an entry" in refused(["CoLA"], source="builtin")
-    message = refused({"CoLA": without("files")}, source="builtin")
-    assert "the built-in corpus has no such task (only MRPC" in message
-    message = refused({"RTE": {"labels": ["a", "b"]}}, source="builtin")
-    assert "tasks.RTE.labels: found ['a', 'b'], but the built-in corpus has" in message
-
-
-def test_a_task_of_the_built_in_corpus_may_have_a_size_of_its_own():
-    tasks = {"RTE": None, "SST-2": {"size": [2000, 100]}}
-    found = resolved(tasks, source="builtin", size=[64, 32])
-    assert found["RTE"]["size"] == [64, 32]
-    assert found["SST-2"]["size"] == [2000, 100]
-    message = refused({"RTE": {"size": [31, 16]}}, source="builtin")
-    assert "tasks.RTE.size: found [31, 16], expected at least [32, 16] examples" in message
+def test_a_task_that_does_not_ship_needs_an_entry():
+    assert "'CoLA' without an entry" in refused(["CoLA"], **DATA)
+    files = resolved({"CoLA": without("files")}, source="tsv", folder="glue")["CoLA"]["files"]
+    assert files == {"train": "glue/CoLA/train.tsv", "validation": "glue/CoLA/dev.tsv"}
 
 
 def test_all_mistakes_are_named_at_once():
@@ -151,7 +141,7 @@ def checked(folder, *, suffix="csv", entry=TOPICS, **texts):
         files[split] = str(folder / f"{split}.{suffix}")
         if (text := texts.get(split, texts.get("both", GOOD))) is not None:
             (folder / f"{split}.{suffix}").write_text(text, newline="")
-    config = {"run": "r", "model": {"source": "builtin"}, "tasks": {"t": {**entry, "files": files}}}
+    config = {"run": "r", "model": MODEL, "tasks": {"t": {**entry, "files": files}}}
     preflight.check(resolve(config))
 
 
@@ -171,7 +161,7 @@ def test_a_folder_with_fewer_tasks_suggests_those_that_it_has(tmp_path):
     header = "sentence1\tsentence2\tlabel\n"
     for name in ("train.tsv", "dev.tsv"):
         (tmp_path / "RTE" / name).write_text(f"{header}a\tb\tentailment\na\tc\tnot_entailment\n")
-    config = {"run": "r", "model": {"source": "builtin"}}
+    config = {"run": "r", "model": MODEL}
     config["data"] = {"source": "tsv", "folder": str(tmp_path)}
     with pytest.raises(InputError, match=r"no files of MRPC, STS-B, .*Set tasks: \[RTE\]"):
         preflight.check(resolve(config))
@@ -187,6 +177,6 @@ def test_real_files_are_read_with_an_entry_of_ones_own(test_data):
     files = {"train": str(folder / "train.tsv"), "validation": str(folder / "dev.tsv")}
     entry = {"text": ["sentence1", "sentence2"], "label": "label", "files": files}
     entry |= {"labels": ["not_entailment", "entailment"], "metrics": ["matthews_corrcoef"]}
-    config = resolve({"run": "r", "model": {"source": "builtin"}, "tasks": {"mine": entry}})
+    config = resolve({"run": "r", "model": MODEL, "tasks": {"mine": entry}})
     preflight.check(config)
     assert isinstance(Task.from_entry("mine", config["tasks"]["mine"]).data, Files)
