@@ -19,10 +19,11 @@ def main(job: Job) -> None:
     folders = dict(zip(tasks, job.input.all("examples"), strict=True))
     loaded = comparisons.load((t, m, folders[t] / m / profiles.FILE) for t, m in models)
     found = comparisons.comparisons(loaded, params.draws, params.resamples, params.seed)
-    pairs = tables.TOKEN_PAIRS.read(output.token_pairs)
-    found[tables.TOKEN_PAIR_CORRELATIONS.name] = diagonal.diagonal_correlations(
-        pairs, params.draws, params.seed
-    )
+    if job.input.all(tables.TOKEN_PAIRS.name):  # there are none without words
+        pairs = tables.TOKEN_PAIRS.read(output.token_pairs)
+        found[tables.TOKEN_PAIR_CORRELATIONS.name] = diagonal.diagonal_correlations(
+            pairs, params.draws, params.seed
+        )
     changes = layers.changes_of(
         [LAYER_SIMILARITY.read(path) for path in job.input.all(LAYER_SIMILARITY.name)]
     )

@@ -18,7 +18,8 @@ def main(job: Job) -> None:
     words = next(map(EQUAL_WORDS.read, job.input.all("equal_words")), None)  # none without pairs
     framenet = HEADS.read(job.input.framenet)
     framenet = framenet[framenet["state"] == "pretrained"]
-    experiments = Experiments(framenet, words, TOKEN_PAIRS.read(job.input.token_pairs))
+    pairs = next(map(TOKEN_PAIRS.read, job.input.all("token_pairs")), None)  # none without words
+    experiments = Experiments(framenet, words, pairs)
     paths = zip(params.models, job.input.all("sweeps"), strict=True)
     sweeps = ((tuple(model), SweepResult.load(path)) for model, path in paths)
     groups = linked(heads, sweeps, experiments, Resampling(**params.resampling))

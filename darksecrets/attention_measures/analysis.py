@@ -13,5 +13,5 @@ ANALYSIS = Analysis(
     tables={"Sections 4.2 to 5, further: alternative attention measures": tables.TABLES},
     settings=Settings,
     shown=shown.SHOWN,
-    requires=("values",),
+    requires=("values", "words"),
 )

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+NONE = "none"
+"""Source of a run whose words are not annotated."""
+
 
 def annotate(
     dataset: Path, sample: Sequence[int], output: Path, task: Task, settings: Mapping[str, Any]
@@ -41,6 +44,7 @@ def annotate(
 
     Returns:
         For the record: name and version of the pipeline that was used, and of spaCy; or the files.
+        Without a source, examples have no sentences.
 
     Raises:
         InputError: The pipeline or a file cannot be used, the data set lacks an example, or the
@@ -52,6 +56,9 @@ def annotate(
     if settings["source"] == "conllu":
         used = {"files": list(settings["conllu"])}
         found = _looked_up(sample, columns, settings["conllu"])
+    elif settings["source"] == NONE:
+        used = {}
+        found = [{"idx": idx} for idx in sample]
     else:
         nlp = parser.load_pipeline(settings["pipeline"])
         used = {"pipeline": parser.identify(nlp)}
@@ -102,6 +109,8 @@ def check(config: Mapping[str, Any]) -> None:
         InputError: See `annotate`.
     """
     settings = config["annotation"]
+    if settings["source"] == NONE:
+        return
     needed = {"conllu": "conllu", "pipeline": "spacy"}[settings["source"]]
     if importlib.util.find_spec(needed) is None:
         _log.warning("%s is not installed here: the first job will check the words.", needed)
@@ -114,3 +123,28 @@ def check(config: Mapping[str, Any]) -> None:
         task = Task.from_entry(name, entry)
         if isinstance(task.data, Files) and (missing := corpus.lacks(sources.texts_of(task))):
             raise InputError(f"{name}: {gold_words.refusal(missing)}")
+
+
+def check_files(config: Mapping[str, Any]) -> None:
+    """Check, for plans too, that CoNLL-U files are there.
+
+    Raises:
+        InputError: One is missing.
+    """
+    if config["annotation"]["source"] != "conllu":
+        return
+    if missing := [path for path in config["annotation"]["conllu"] if not Path(path).is_file()]:
+        raise InputError(
+            f"annotation.conllu: found no file {missing[0]}, expected sentences in CoNLL-U. "
+            "Correct the path."
+        )
+
+
+def left_out(config: Mapping[str, Any], _: Path) -> str:
+    """Why a run has to leave out what needs words; empty if they are annotated."""
+    if config["annotation"]["source"] != NONE:
+        return ""
+    return (
+        "Words have no tags and dependencies, because annotation.source is 'none'; 'pipeline' or "
+        "'conllu' gives them some."
+    )

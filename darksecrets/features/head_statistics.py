@@ -9,7 +9,7 @@ from darksecrets.plotting import kit
 from darksecrets.run.columns import RANDOM
 
 STATISTICS = ("[CLS]", "[SEP]", "punctuation", "previous", "self", "next")
-"""Shares of attention, a row of panels each, from the top."""
+"""Shares of attention, a row of panels each, from the top; punctuation, if words are annotated."""
 _UNIFORM = {"uniform": kit.line(kit.INK, dash=":", width=0.8)}
 """What uniform attention would give."""
 _LOOKS = {
@@ -37,6 +37,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.set_ylim(0, 1.05 * kit.pick(table, statistic=statistic)["value"].max())
         axes.yaxis.set_major_locator(MaxNLocator(3))
 
-    panels = kit.rows(share, STATISTICS, "Layer", height=0.7)
+    measured = set(table["statistic"])
+    shown = [name for name in STATISTICS if name in measured]
+    panels = kit.rows(share, shown, "Layer", height=0.7)
     legend, headline = _UNIFORM | _LOOKS, "Share of attention, by where it goes"
     return kit.page(sources, headline, panels, legend=legend)

@@ -649,9 +649,20 @@ def measure_into(folder: Path, maps: Maps, annotation: Path, seed: int) -> dict[
     """
     collector = Collector()
     tokens = describe(maps, annotation)
-    tables = measure(maps, tokens, seed, collector=collector)
+    found = measure(maps, tokens, seed, collector=collector)
     collector.profiles().save(folder / profiles.FILE)
-    return tables
+    return found if tokens.has_words else known_without_words(found)
+
+
+def known_without_words(measures: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Measures of examples whose words are not annotated.
+
+    Features of words and pairs of tokens have no rows. Attention to punctuation would be 0, but is
+    unknown.
+    """
+    statistics = measures[tables.HEAD_STATISTICS.name]
+    known = statistics[statistics["statistic"] != "punctuation"].reset_index(drop=True)
+    return {**measures, tables.HEAD_STATISTICS.name: known}
 
 
 def measure_several(

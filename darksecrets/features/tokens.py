@@ -49,7 +49,7 @@ class Tokens:
     forms: Integers
 
 
-def describe(maps: Maps, path: Path) -> Iterable[Tokens]:
+def describe(maps: Maps, path: Path) -> Described:
     """Map the annotation of words to the tokens of the examples of some maps.
 
     Args:
@@ -84,6 +84,11 @@ class Described(Iterable[Tokens]):
 
     maps: Maps
     annotated: Mapping[int, Mapping[str, Any]]
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the words of any example are annotated."""
+        return any(len(one) > 1 for one in self.annotated.values())
 
     @cached_property
     def counts(self) -> Counter[str]:

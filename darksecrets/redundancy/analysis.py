@@ -12,4 +12,5 @@ ANALYSIS = Analysis(
     tables={"Section 5, further: redundancy of heads": tables.TABLES},
     shown=shown.SHOWN,
     about_attention=True,
+    requires=("words",),
 )

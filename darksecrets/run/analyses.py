@@ -24,9 +24,10 @@ from darksecrets.run.tables import Table
 PAPER, ALL = "paper", "all"
 """The analysis that every run makes, and the word for all others."""
 
-Capability = Literal["interventions", "values", "layers"]
-"""What an encoder may lack: heads that can be disabled, value vectors that can be observed, layers
-whose weights can be exchanged one by one."""
+Capability = Literal["interventions", "values", "layers", "words"]
+"""What a run may lack: of the encoder, heads that can be disabled, value vectors that can be
+observed, layers whose weights can be exchanged one by one; of the texts, words with tags and
+dependencies."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Analysis:
         about_attention: Whether its measures say what heads attend to, so that the importance of
             heads is compared with them.
         needs: Analyses whose results it reads.
-        requires: What the encoder must offer.
+        requires: What the encoder must offer, or the texts.
         check: Name of a function that checks its settings before any job: it takes the resolved
             configuration, and raises `InputError`. Tables and figures do not depend on its code.
     """

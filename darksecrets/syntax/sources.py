@@ -40,6 +40,11 @@ def check(config: Mapping[str, Any]) -> None:
         InputError: See `conllu_files.read` and `read_texts`.
     """
     settings = Settings.of(config["syntax"])
+    if settings.source == "annotation" and config["annotation"]["source"] == "none":
+        raise InputError(
+            "syntax.source: found 'annotation', but annotation.source is 'none', so that no text "
+            "has a tree. Set syntax.source to conllu, or annotate the words."
+        )
     if can_import("conllu"):
         if settings.source == "conllu":
             conllu_files.read(Path(settings.path))

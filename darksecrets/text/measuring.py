@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from darksecrets.attention.store import AttentionStore
-from darksecrets.features import tables as of_features
-from darksecrets.features.measures import measure
+from darksecrets.features.measures import known_without_words, measure
 from darksecrets.features.parser import load_pipeline, parse
 from darksecrets.features.tokens import Described
 from darksecrets.run.errors import InputError
@@ -75,11 +74,10 @@ def measure_heads(
 
     Without words in the annotation, features of words and pairs of tokens have no rows.
     """
-    measures = measure(store, Described(store, annotation), seed)
-    if not any("sentence1" in example for example in annotation.values()):
-        statistics = measures[of_features.HEAD_STATISTICS.name]
-        known = statistics["statistic"] != "punctuation"  # it would be 0, but it is unknown
-        measures[of_features.HEAD_STATISTICS.name] = statistics[known].reset_index(drop=True)
+    tokens = Described(store, annotation)
+    measures = measure(store, tokens, seed)
+    if not tokens.has_words:
+        measures = known_without_words(measures)
     name = texts.digest(examples)
     return {table: identify(rows, name, MODEL) for table, rows in measures.items()}
 

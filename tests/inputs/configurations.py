@@ -112,6 +112,11 @@ KEYS = [
     ),
     given("no words", "annotation.conllu: found nothing", annotation={"source": "conllu"}),
     key("annotation.conllu", "a.conllu", "a list: [a.conllu]"),
+    given(
+        "words in no file",
+        "annotation.conllu: found no file a.conllu, expected sentences",
+        annotation={"source": "conllu", "conllu": ["a.conllu"]},
+    ),
     key("framenet.source", "web", "one of"),
     key("patterns.annotations", "folder", "'folder' (str)"),
     key("patterns.annotations", ["a", "a"], "more than once"),

@@ -16,6 +16,7 @@ import yaml
 
 from darksecrets.ablation import preflight as ablation
 from darksecrets.data import preflight as data
+from darksecrets.features import annotation
 from darksecrets.finetuning import preflight as finetuning
 from darksecrets.framenet import preflight as framenet
 from darksecrets.landscape import preflight as landscape
@@ -28,11 +29,12 @@ from darksecrets.run.files import write_json, write_text
 from darksecrets.text import preflight as text
 from workflow.lib import configuration, resources
 
-#: What an encoder may lack, and how to find why; the record of a run is `LEFT_OUT`.
+#: What an encoder or the texts may lack, and how to find why; the record of a run is `LEFT_OUT`.
 CAPABILITIES: dict[analyses.Capability, Callable[[Mapping[str, Any], Path], str]] = {
     "interventions": ablation.left_out,
     "values": norms.left_out,
     "layers": landscape.left_out,
+    "words": annotation.left_out,
 }
 LEFT_OUT = "left_out"
 DERIVED = (LEFT_OUT, "most_seeds")
@@ -40,7 +42,7 @@ DERIVED = (LEFT_OUT, "most_seeds")
 
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (
-    *(data.check, framenet.check, patterns.check, models.check),
+    *(data.check, annotation.check_files, framenet.check, patterns.check, models.check),
     *(finetuning.check, ablation.check),
 )
 #: The same for the target `inspect`, which needs neither data nor a model that can be changed.
@@ -115,7 +117,7 @@ def left_out(config: Mapping[str, Any]) -> dict[str, str]:
     """By capability, why the encoder lacks it; empty if it does not, or is not asked for it."""
     fetched = configuration.results_folder(config) / "models" / "pretrained"
     known = analyses.find()
-    needed = {"interventions"}.union(
+    needed = {"interventions", "words"}.union(
         *(known[name].requires for name in config["analyses"] if name in known)
     )
     return {
@@ -132,6 +134,8 @@ def lacking(config: Mapping[str, Any]) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
     if reason := config[LEFT_OUT]["interventions"]:
         reasons[reason] = ["the sweep over heads (section 4.6, Figures 8 and 9)"]
+    if reason := config[LEFT_OUT]["words"]:
+        reasons[reason] = ["features of words and pairs of words (sections 4.4, 4.5, Figure 7)"]
     for name in config["analyses"]:
         needed = analyses.find()[name].requires if name != analyses.PAPER else ()
         for reason in dict.fromkeys(filter(None, (config[LEFT_OUT][key] for key in needed))):

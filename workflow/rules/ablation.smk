@@ -102,7 +102,7 @@ rule compare_effects:
         sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
         framenet="<results>/tables/framenet_heads.csv",
         equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
-        token_pairs="<results>/tables/token_pairs.csv",
+        token_pairs=["<results>/tables/token_pairs.csv"] if tasks_of("token_pairs") else [],
     output:
         **{name: f"<results>/tables/{name}.csv" for name in COMPARISONS},
     log:

@@ -10,7 +10,9 @@ ALTERNATIVES = "Sections 4.2 to 5, alternative attention measures"
 OTHER_MEASURES = [
     name
     for name in columns.MEASURES
-    if name in config["attention_measures"]["measures"] and not config["left_out"]["values"]
+    if name in config["attention_measures"]["measures"]
+    and not config["left_out"]["values"]
+    and not config["left_out"]["words"]
 ]
 MEASURED_AGAIN = [name for name in MEASURED_TABLES if tasks_of(name)]
 MODELS_COMPARED_AGAIN = [of_weights(table) for table in tables_of_alternatives.OF_MODELS]
@@ -25,7 +27,7 @@ rule measure_alternatives:
     """
     input:
         dataset="<results>/data/{task}",
-        annotation="<results>/annotation/{task}.jsonl",
+        annotation=annotation_with_words,
         pretrained="<results>/models/pretrained",
         finetuned=finetuned_folders,
     output:

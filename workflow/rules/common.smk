@@ -256,8 +256,21 @@ def parser_files(wildcards) -> list[str]:
     return [compat.in_place(path) for path in parser.files_of(folder)] if folder.is_dir() else []
 
 
+# Tables that have no rows without tags and dependencies of words.
+OF_WORDS = ("token_pairs", "equal_words", "pair_controls")
+
+
+def annotation_with_words(wildcards) -> str:
+    """The annotation of a task, for what needs words."""
+    if reason := config["left_out"]["words"]:
+        raise WorkflowError(f"{reason} Change the configuration, or leave out this target.")
+    return f"<results>/annotation/{wildcards.task}.jsonl"
+
+
 def tasks_of(table: str) -> list[str]:
-    """Tasks of the run that have a measure; some measures need two sentences."""
+    """Tasks of the run that have a measure; some need words, and some need two sentences."""
+    if table in OF_WORDS and config["left_out"]["words"]:
+        return []
     needs_two = table in MEASURES and MEASURES[table].pairs
     return [task for task in config["tasks"] if TASKS[task].is_pair or not needs_two]
 

@@ -5,9 +5,11 @@ STRIPES = "Section 4.4, vertical stripes"
 TOKENS = "Section 4.5, token to token"
 # Checked only if words are to be annotated: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
+WITH_WORDS = not config["left_out"]["words"]
 OF_MODELS = (
     *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
-    *("token_pair_correlations", "cosine", "last_layers"),
+    *(["token_pair_correlations"] if WITH_WORDS else []),
+    *("cosine", "last_layers"),
 )
 
 
@@ -104,6 +106,8 @@ rule compare_attention:
 
 in_run(*(name for name in MEASURED_TABLES if tasks_of(name)), *OF_MODELS)
 in_run(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=False)
+if not WITH_WORDS:
+    TABLES_LEFT_OUT.add("token_pair_correlations")
 
 
 figure(
@@ -121,6 +125,7 @@ figure(
     "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
     section=STRIPES,
     label="Stripes: all features",
+    of_run=WITH_WORDS,
     table="<results>/tables/attention_levels.csv",
     changes="<results>/tables/attention_changes.csv",
 )
@@ -131,6 +136,7 @@ figure(
     "Figure 7: what [CLS] attends to in the last layer.",
     section=TOKENS,
     label="Figure 7",
+    of_run=WITH_WORDS,
     table="<results>/tables/cls_attention.csv",
     learned="<results>/tables/learned.csv",
 )
@@ -141,6 +147,7 @@ figure(
     "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
     section=TOKENS,
     label="Token pairs",
+    of_run=WITH_WORDS,
     table="<results>/tables/token_pairs.csv",
     correlations="<results>/tables/token_pair_correlations.csv",
 )

@@ -5,6 +5,7 @@ from darksecrets.redundancy import preflight as of_redundancy
 
 REDUNDANCY = "Section 5, redundancy of heads"
 SEVERAL_HEADS = not of_redundancy.has_one_head(config, RESULTS / "models" / "pretrained")
+REDUNDANCY_IN_RUN = SEVERAL_HEADS and WITH_WORDS  # punctuation is a type of heads
 TABLES_OF_REDUNDANCY = (
     *("redundancy", "redundancy_changes"),
     *("head_types", "head_type_counts", "head_type_agreement"),
@@ -17,7 +18,7 @@ rule measure_redundancy:
     input:
         stores="<results>/attention/{task}",
         dataset="<results>/data/{task}",
-        annotation="<results>/annotation/{task}.jsonl",
+        annotation=annotation_with_words,
     output:
         head_distances="<results>/redundancy/{task}/head_distances.parquet",
         example_distances="<results>/redundancy/{task}/example_distances.csv",
@@ -71,10 +72,10 @@ figure(
     "How alike the attention of two heads is: mean distances by kind of pairs.",
     section=REDUNDANCY,
     label="Redundancy of heads (Clark et al. 2019)",
-    of_run=SEVERAL_HEADS,
+    of_run=REDUNDANCY_IN_RUN,
     table="<results>/tables/redundancy.csv",
 )
 
 
-in_run(*TABLES_OF_REDUNDANCY, when=SEVERAL_HEADS)
-in_run("<results>/tables/head_distances.parquet", when=SEVERAL_HEADS)
+in_run(*TABLES_OF_REDUNDANCY, when=REDUNDANCY_IN_RUN)
+in_run("<results>/tables/head_distances.parquet", when=REDUNDANCY_IN_RUN)

@@ -13,6 +13,7 @@ from darksecrets.data import prepare
 from darksecrets.features import annotation, labels, parser
 from darksecrets.features.annotated import Examples
 from darksecrets.run.errors import InputError
+from darksecrets.syntax import sources
 from tools.corpus.tasks import generate
 from workflow.lib import preflight
 from workflow.lib.configuration import resolve
@@ -147,3 +148,14 @@ def test_a_pipeline_is_checked_only_if_words_are_parsed():
     with pytest.raises(InputError, match="no_such_pipeline"):
         annotation.check(config)
     preflight.check(config)  # planning needs no pipeline
+
+
+def test_without_a_source_examples_have_no_words(few, tmp_path):
+    output = tmp_path / "RTE.jsonl"
+    assert annotation.annotate(few, [7, 2], output, TASKS["RTE"], {"source": "none"}) == {}
+    assert dict(Examples(output)) == {7: {"idx": 7}, 2: {"idx": 2}}
+    same = {"run": "r", "data": DATA, "model": MODEL, "annotation": {"source": "none"}}
+    annotation.check(resolve(same))
+    assert "annotation.source is 'none'" in annotation.left_out(resolve(same), tmp_path)
+    with pytest.raises(InputError, match="so that no text has a tree"):
+        sources.check(resolve({**same, "syntax": {"source": "annotation"}}))

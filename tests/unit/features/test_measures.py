@@ -4,6 +4,7 @@ import json
 import math
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -403,3 +404,31 @@ def test_memory_does_not_grow_with_the_examples(tmp_path):
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]
     assert peaks[0] < 30 * 3 * maps.nbytes
+
+
+def test_without_words_special_tokens_have_the_same_weights(store, tokens):
+    """What is not known has no rows: no feature of words, no pairs, no punctuation."""
+    bare = [
+        replace(
+            one,
+            features=one.features * np.isin(FEATURES, ["[CLS]", "[SEP]"]),
+            pairs=tuple(pairs[:0] for pairs in one.pairs),
+            equal=one.equal[:0],
+        )
+        for one in tokens
+    ]
+    found = measures.known_without_words(measure(store, bare, 1))
+    whole = measure(store, tokens, 1)
+    for name in ("stripes", "cls_attention"):
+        special = whole[name][whole[name]["feature"].isin(["[CLS]", "[SEP]"])].reset_index(
+            drop=True
+        )
+        assert len(special) > 0
+        known = [column for column in special if column != "control"]  # which draws anew
+        pd.testing.assert_frame_equal(found[name][known], special[known])
+    for name in ("token_pairs", "equal_words", "pair_controls"):
+        assert len(whole[name]) > len(found[name]) == 0
+    statistics = whole["head_statistics"]
+    kept = statistics[statistics["statistic"] != "punctuation"].reset_index(drop=True)
+    assert 0 < len(kept) < len(statistics)
+    pd.testing.assert_frame_equal(found["head_statistics"], kept)
