@@ -298,7 +298,7 @@ class FineTuner(Trainer):
         """Train from the start or from a checkpoint; afterwards, ``logits`` are the final ones."""
         self.add_callback(_Checkpoints(self.steps_per_epoch, checkpoint_seconds))
         with progress(f"Fine-tuning {self.task.name}", self.steps, "steps") as advance:
-            self.add_callback(_Progress(advance))
+            self.add_callback(Progress(advance))
             self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ANN401
@@ -411,7 +411,7 @@ class _Checkpoints(TrainerCallback):
         self.last, self.wanted = time.monotonic(), False
 
 
-class _Progress(TrainerCallback):
+class Progress(TrainerCallback):
     """Reports progress in steps, including those before a resumption."""
 
     def __init__(self, advance: Callable[[int], object]) -> None:
@@ -420,6 +420,7 @@ class _Progress(TrainerCallback):
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
     ) -> None:
+        """Report the steps since the last report."""
         self.advance(state.global_step - self.done)
         self.done = state.global_step
 

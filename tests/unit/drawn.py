@@ -18,7 +18,7 @@ from matplotlib.text import Text
 from darksecrets.plotting.drawing import Given, Sources
 
 ALL = list(TASKS)
-LABEL = "run demo · tiny BERT · built-in corpus (not comparable with the paper)"
+LABEL = "run demo · tiny BERT · generated corpus (not comparable with the paper)"
 
 
 def draw_with(

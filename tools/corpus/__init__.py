@@ -1,1 +1,1 @@
-"""The built-in corpus: an English grammar that generates all seven tasks with gold annotation."""
+"""The generated corpus: an English grammar that generates all seven tasks with gold annotation."""

@@ -1,4 +1,4 @@
-"""Words of the built-in corpus, read from ``words/*.tsv``, and English inflection.
+"""Words of the generated corpus, read from ``words/*.tsv``, and English inflection.
 
 A lexical entry is a set of synonyms (``words``, the most common first) with its antonym, hypernym
 and the classes of words it combines with.

@@ -1,4 +1,4 @@
-"""The seven tasks of the built-in corpus, with the label schemes of GLUE.
+"""The seven tasks of the generated corpus, with the label schemes of GLUE.
 
 Every pair task is built from two meanings that differ by one change, so that no word reveals the
 label: a pair that keeps the meaning uses one of the two twice, a pair that changes it uses both, in
@@ -656,7 +656,7 @@ def generate(name: str, sizes: Mapping[str, int], seed: int) -> dict[str, list[E
         InputError: The task is unknown.
     """
     if name not in _MAKERS:
-        raise InputError(f"Unknown task {name!r}; the built-in corpus has {', '.join(_MAKERS)}.")
+        raise InputError(f"Unknown task {name!r}; the generated corpus has {', '.join(_MAKERS)}.")
     seen: set[frozenset[str]] = set()
     splits: dict[str, list[Example]] = {}
     for split, size in sizes.items():

@@ -139,7 +139,7 @@ def summary(table: pd.DataFrame, uniform: pd.Series) -> str:
             "# What the heads of the tiny BERT look at",
             "",
             "Share of the attention of words (not of `[CLS]` and `[SEP]`) that goes to each place,",
-            "on held-out pairs of the built-in corpus. `same_piece` is the share on equal word",
+            "on held-out pairs of the generated corpus. `same_piece` is the share on equal word",
             "pieces elsewhere; `relative_entropy` is 1 for a uniform map. A head is named after",
             f"the place that gets more than {MOSTLY:.0%} of its attention; without one it is",
             f"`spread` when its relative entropy is over {SPREAD}, and else `mixed`.",

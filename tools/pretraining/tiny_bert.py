@@ -1,6 +1,6 @@
 """Pre-training of the tiny BERT: masked language model and next sentence prediction.
 
-Both tasks as in Devlin et al. (2018), section 3.1, on the built-in corpus. The weights ship in
+Both tasks as in Devlin et al. (2018), section 3.1, on the generated corpus. The weights ship in
 ``resources/tiny-bert``; this module reproduces them. All randomness derives from the seed: every
 example is a function of the seed and its number, so that a run that was killed and resumed from a
 checkpoint ends with the same weights as one that was not.
@@ -31,7 +31,6 @@ from transformers import (
     DataCollatorForLanguageModeling,
     PreTrainedTokenizerBase,
     Trainer,
-    TrainerCallback,
     TrainerControl,
     TrainerState,
     TrainingArguments,
@@ -40,6 +39,7 @@ from transformers import (
 from transformers.trainer_utils import get_last_checkpoint
 
 from darksecrets.data.batches import alike
+from darksecrets.finetuning.training import Progress
 from darksecrets.models.precision import resolve
 from darksecrets.run.files import atomic, write_json, write_text
 from darksecrets.run.progress import progress
@@ -64,7 +64,7 @@ class Configuration:
     """Size of the tiny BERT and settings of its pre-training; the shipped weights use the defaults.
 
     Attributes:
-        documents: Documents of the built-in corpus to train on.
+        documents: Documents of the generated corpus to train on.
         heldout_documents: Further documents, for evaluation only.
         heldout_pairs: Sentence pairs drawn from them.
         table_pairs: Sentence pairs drawn from them for the table of heads.
@@ -417,17 +417,8 @@ def training_arguments(
     )
 
 
-class _Reports(TrainerCallback):
+class _Reports(Progress):
     """Reports progress in steps, and records checkpoints once they are complete."""
-
-    def __init__(self, advance: Callable[[int], object]) -> None:
-        self.advance, self.done = advance, 0
-
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
-    ) -> None:
-        self.advance(state.global_step - self.done)
-        self.done = state.global_step
 
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
@@ -552,7 +543,7 @@ def record(
 
 
 def pretrain(output: Path, *, configuration: Configuration, seed: int, threads: int) -> None:
-    """Pre-train the tiny BERT on the built-in corpus, and write its tables and its record.
+    """Pre-train the tiny BERT on the generated corpus, and write its tables and its record.
 
     The last two checkpoints are kept beside ``output`` until it is written. When called again with
     the same arguments, the function resumes from the last one that is not damaged.

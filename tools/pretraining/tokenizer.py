@@ -1,4 +1,4 @@
-"""A BERT word-piece tokenizer trained on the built-in corpus."""
+"""A BERT word-piece tokenizer trained on the generated corpus."""
 
 from __future__ import annotations
 

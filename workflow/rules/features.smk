@@ -8,9 +8,9 @@ CHECKS["annotate_examples"] = annotation.check
 WITH_WORDS = not config["left_out"]["words"]
 OF_MODELS = (
     *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
-    *(["token_pair_correlations"] if WITH_WORDS else []),
     *("cosine", "last_layers"),
 )
+OF_PAIRS = ("token_pair_correlations",)
 
 
 rule annotate_examples:
@@ -42,7 +42,6 @@ rule measure_attention:
     """Measure the maps of a task's models: what heads attend to, their patterns and changes."""
     input:
         stores="<results>/attention/{task}",
-        dataset="<results>/data/{task}",
         annotation="<results>/annotation/{task}.jsonl",
         classifier=CLASSIFIER,
     output:
@@ -85,6 +84,7 @@ rule compare_attention:
     output:
         **{name: f"<results>/tables/{name}.csv" for name in MEASURED_TABLES if tasks_of(name)},
         **{name: f"<results>/tables/{name}.csv" for name in OF_MODELS},
+        **{name: f"<results>/tables/{name}.csv" for name in OF_PAIRS if WITH_WORDS},
     log:
         "<logs>/compare_attention.log",
     benchmark:
@@ -106,8 +106,7 @@ rule compare_attention:
 
 in_run(*(name for name in MEASURED_TABLES if tasks_of(name)), *OF_MODELS)
 in_run(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=False)
-if not WITH_WORDS:
-    TABLES_LEFT_OUT.add("token_pair_correlations")
+in_run(*OF_PAIRS, when=WITH_WORDS)
 
 
 figure(

@@ -17,7 +17,6 @@ rule measure_redundancy:
     """Measure distances between the heads of a task's models, and what decides their types."""
     input:
         stores="<results>/attention/{task}",
-        dataset="<results>/data/{task}",
         annotation=annotation_with_words,
     output:
         head_distances="<results>/redundancy/{task}/head_distances.parquet",
