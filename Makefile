@@ -64,9 +64,9 @@ run: $(INSTALLED) ## run a configuration (CONFIG=config/paper.yaml CORES=8)
 .PHONY: label
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
 	$(CHECK)
-	@python -m darksecrets.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+	@python -m darksecrets.paper.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
-	python -m darksecrets.patterns label --maps results/$(RUN)/patterns/maps \
+	python -m darksecrets.paper.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 
 DEMO ?= results/demo

@@ -23,29 +23,29 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"  # section 3
-include: "workflow/rules/models.smk"  # 3
-include: "workflow/rules/attention.smk"  # 3
-include: "workflow/rules/finetuning.smk"  # 3, 4.3
-include: "workflow/rules/patterns.smk"  # 4.1
-include: "workflow/rules/framenet.smk"  # 4.2
-include: "workflow/rules/features.smk"  # 4.4, 4.5
-include: "workflow/rules/ablation.smk"  # 4.6, 5
+include: "workflow/rules/core/data.smk"  # section 3
+include: "workflow/rules/core/models.smk"  # 3
+include: "workflow/rules/core/attention.smk"  # 3
+include: "workflow/rules/paper/finetuning.smk"  # 3, 4.3
+include: "workflow/rules/paper/patterns.smk"  # 4.1
+include: "workflow/rules/paper/framenet.smk"  # 4.2
+include: "workflow/rules/paper/features.smk"  # 4.4, 4.5
+include: "workflow/rules/paper/ablation.smk"  # 4.6, 5
 
 
-# Beyond the paper, by name: see darksecrets/run/analyses.py.
+# Beyond the paper, by name: see darksecrets/beyond/analyses.py.
 for ANALYSIS in analyses.find():
 
-    include: f"workflow/rules/{analyses.package_of(ANALYSIS)}.smk"
+    include: f"workflow/rules/beyond/{analyses.package_of(ANALYSIS)}.smk"
 
 
 ANALYSIS = analyses.PAPER
 
 
-include: "workflow/rules/text.smk"
-include: "workflow/rules/claims.smk"
-include: "workflow/rules/atlas.smk"
-include: "workflow/rules/report.smk"
+include: "workflow/rules/pages/inspect.smk"
+include: "workflow/rules/pages/claims.smk"
+include: "workflow/rules/pages/atlas.smk"
+include: "workflow/rules/pages/report.smk"
 
 
 add_code()

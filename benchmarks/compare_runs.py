@@ -26,8 +26,8 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.contracts import TABLES
-from darksecrets.run.files import visible
+from darksecrets.core.run.files import visible
+from darksecrets.pages.contracts import TABLES
 
 RENAMES = Path(__file__).with_name("renames.yaml")
 LEFT_OUT = {

@@ -39,14 +39,14 @@ from adversarial.maps import Text
 from made_up_coreference import knowing, right
 from made_up_syntax import guesses, read, relation
 
-from darksecrets.features.parser import parse
-from darksecrets.features.tokens import Tokens, describe_example
-from darksecrets.framenet.heads import Link
-from darksecrets.framenet.links import Annotation, words_of
-from darksecrets.framenet.sources import from_tsv
-from darksecrets.syntax import coreference, heads
-from darksecrets.syntax.coreference_statistics import tables
-from darksecrets.syntax.distractors import choices
+from darksecrets.beyond.syntax import coreference, heads
+from darksecrets.beyond.syntax.coreference_statistics import tables
+from darksecrets.beyond.syntax.distractors import choices
+from darksecrets.paper.features.parser import parse
+from darksecrets.paper.features.tokens import Tokens, describe_example
+from darksecrets.paper.framenet.heads import Link
+from darksecrets.paper.framenet.links import Annotation, words_of
+from darksecrets.paper.framenet.sources import from_tsv
 from tools.corpus.tasks import generate
 
 FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))

@@ -35,11 +35,19 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.patterns import annotations, classifier, cnn, logistic, quality, shares, trained
-from darksecrets.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, Definition
-from darksecrets.patterns.crossvalidation import softmax
-from darksecrets.patterns.definitions import MAP_KINDS, members
-from darksecrets.patterns.tables import (
+from darksecrets.paper.patterns import (
+    annotations,
+    classifier,
+    cnn,
+    logistic,
+    quality,
+    shares,
+    trained,
+)
+from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, Definition
+from darksecrets.paper.patterns.crossvalidation import softmax
+from darksecrets.paper.patterns.definitions import MAP_KINDS, members
+from darksecrets.paper.patterns.tables import (
     AGAIN,
     COMBINED,
     EXAMPLE,

@@ -29,22 +29,22 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.ablation.sets import sweep_sets
-from darksecrets.ablation.sweep import choose_backend
-from darksecrets.attention.extraction import extract, read_sample
-from darksecrets.attention.store import AttentionStore
-from darksecrets.data.batches import by_length, load_split
-from darksecrets.models.hooks import shape_of
-from darksecrets.models.loading import load_classifier, load_encoder, load_tokenizer
-from darksecrets.patterns.classification import classify
-from darksecrets.patterns.classifier import load
-from darksecrets.patterns.trained import CLASSIFIER
+from darksecrets.core.attention.extraction import extract, read_sample
+from darksecrets.core.attention.store import AttentionStore
+from darksecrets.core.data.batches import by_length, load_split
+from darksecrets.core.interventions.sets import sweep_sets
+from darksecrets.core.interventions.sweep import choose_backend
+from darksecrets.core.models.hooks import shape_of
+from darksecrets.core.models.loading import load_classifier, load_encoder, load_tokenizer
+from darksecrets.paper.patterns.classification import classify
+from darksecrets.paper.patterns.classifier import load
+from darksecrets.paper.patterns.trained import CLASSIFIER
 from workflow.lib.tasks import shipped_tasks
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from darksecrets.ablation.sets import HeadSet
+    from darksecrets.core.interventions.sets import HeadSet
 
 TASK = shipped_tasks()["SST-2"]
 WORDS = [f"word{number}" for number in range(1000)]

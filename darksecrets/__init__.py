@@ -11,13 +11,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from darksecrets.ablation.disable import disable
-    from darksecrets.ablation.results import SweepResult
-    from darksecrets.attention.extraction import extract
-    from darksecrets.attention.store import AttentionStore
-    from darksecrets.models.hooks import Intervention, intervene, observe
-    from darksecrets.run.version import __version__
-    from darksecrets.text.looking import look
+    from darksecrets.core.attention.extraction import extract
+    from darksecrets.core.attention.store import AttentionStore
+    from darksecrets.core.interventions.disable import disable
+    from darksecrets.core.interventions.results import SweepResult
+    from darksecrets.core.models.hooks import Intervention, intervene, observe
+    from darksecrets.core.run.version import __version__
+    from darksecrets.pages.inspect.looking import look
 
 __all__ = [
     "AttentionStore",
@@ -33,15 +33,15 @@ __all__ = [
 
 # Imported on first access, so that reading tables and stores needs no torch.
 _MODULES = {
-    "AttentionStore": "attention.store",
-    "Intervention": "models.hooks",
-    "SweepResult": "ablation.results",
-    "__version__": "run.version",
-    "disable": "ablation.disable",
-    "extract": "attention.extraction",
-    "intervene": "models.hooks",
-    "look": "text.looking",
-    "observe": "models.hooks",
+    "AttentionStore": "core.attention.store",
+    "Intervention": "core.models.hooks",
+    "SweepResult": "core.interventions.results",
+    "__version__": "core.run.version",
+    "disable": "core.interventions.disable",
+    "extract": "core.attention.extraction",
+    "intervene": "core.models.hooks",
+    "look": "pages.inspect.looking",
+    "observe": "core.models.hooks",
 }
 
 

@@ -13,6 +13,10 @@ from hub import content
 from hub.client import ROOT, Client
 from hub.standin import Hub, Repository, serving
 
+# Workers that run side by side have a core each: threads that share cores wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 #: Fixtures that start other programs: tests that use one are slow.
 PROGRAMS = {"call_snakemake", "client"}
 

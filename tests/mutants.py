@@ -1,6 +1,6 @@
 """Change one operator or number of a module at a time, and see whether its tests notice.
 
-python tests/mutants.py darksecrets/stats/paired.py tests/unit/stats -n 20
+python tests/mutants.py darksecrets/core/stats/paired.py tests/unit/core/stats -n 20
 
 A mutant that no test kills is a line that is not tested, or not needed. The module is changed in a
 copy of the project, so that the checkout stays as it is.

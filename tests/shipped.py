@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
 
 Section = dict[str, Any]
 

@@ -20,39 +20,31 @@ import pytest
 NAME = "darksecrets"
 PACKAGE = Path(__file__).parents[1] / NAME
 
-SECTIONS = {
-    *("finetuning", "patterns", "framenet", "syntax", "features", "norms", "ablation"),
-    *("faithfulness", "compression"),
+OTHERS = "every other analysis"
+
+FLOORS: dict[str, list[set[str]]] = {
+    "core": [
+        *({"arrays"}, {"run", "stats"}, {"plotting", "data"}, {"models"}),
+        *({"attention"}, {"interventions"}),
+    ],
+    "paper": [{"finetuning", "patterns", "framenet", "features", "ablation"}],
+    "beyond": [{"analyses"}, {OTHERS}, {"subnetworks"}],
+    "pages": [{"claims", "inspect"}, {"contracts", "atlas"}],
 }
-LEVELS: tuple[set[str], ...] = (
-    {"arrays"},
-    {"run", "stats"},
-    {"plotting", "data"},
-    {"models"},
-    {"attention"},
-    SECTIONS,
-    # what follows from sections: from attention to heads that attend alike, from disabling heads to
-    # removing many, and to resetting them
-    {"importance", "landscape", "redundancy", "seeds"},
-    {"subnetworks"},  # and from their importance: which heads and MLPs are enough
-    # the sections' measures on a user's own text, and on other measures of attention; claims
-    {"text", "attention_measures", "claims"},
-    {"contracts", "atlas"},  # every section's tables; the page that shows a run
-    {""},  # the public names of the package itself
-)
-"""From the bottom; a package may import only from lower levels."""
+"""From the bottom. A package imports from floors below its own, and on its floor from those before
+it; so sections of the paper, and analyses, never import each other: they meet in tables on disk."""
 
 HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 """Libraries that take seconds to load or are missing where tables are read and figures drawn."""
 
 INNER = {
-    "models/session.py": "the seam: observes any encoder and changes its heads",
-    "models/hooks.py": "the seam: changes MLPs, too",
-    "models/mlps.py": "finds the MLPs by the order of the calls of modules",
-    "models/frozen.py": "takes and replaces what enters a newly drawn classifier",
-    "models/removal.py": "takes heads out of BERT's layers",
-    "models/shrinking.py": "drops BERT's top layers",
-    "models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
+    "core/models/session.py": "the seam: observes any encoder and changes its heads",
+    "core/models/hooks.py": "the seam: changes MLPs, too",
+    "core/models/mlps.py": "finds the MLPs by the order of the calls of modules",
+    "core/models/frozen.py": "takes and replaces what enters a newly drawn classifier",
+    "core/models/removal.py": "takes heads out of BERT's layers",
+    "core/models/shrinking.py": "drops BERT's top layers",
+    "core/models/layers.py": "computes BERT's layers itself, for the shared backend of the sweep",
 }
 """The modules that may depend on the internals of encoders, and why."""
 
@@ -128,22 +120,26 @@ def all_imports(root: Path = PACKAGE) -> list[Import]:
 
 
 def package(dotted: str) -> str:
-    """The package of a module, with or without the name of ours before it."""
-    return dotted.removeprefix(NAME).removeprefix(".").split(".")[0]
+    """The floor and package of a module, with or without the name of ours before it."""
+    return ".".join(dotted.removeprefix(NAME).removeprefix(".").split(".")[:2])
 
 
-def level(name: str) -> int:
-    """Place of a package in `LEVELS`.
+def place(package: str) -> tuple[int, int]:
+    """Place of a package in `FLOORS`: its floor, and its place there; from the bottom.
 
     Raises:
-        LookupError: The package is new; add it to `LEVELS`.
+        LookupError: The package is new; add it to `FLOORS`.
     """
-    for number, names in enumerate(LEVELS):
-        if name in names:
-            return number
-    if (PACKAGE / name / "analysis.py").is_file():  # a new analysis
-        return LEVELS.index(SECTIONS)
-    raise LookupError(f"the package {name!r} has no place in LEVELS; give it one")
+    if not package:
+        return len(FLOORS), 0  # the public names of the package itself, above all floors
+    floor, _, name = package.partition(".")
+    places = FLOORS.get(floor, [])
+    for number, names in enumerate(places):
+        if name in names or not name:
+            return list(FLOORS).index(floor), number
+    if {OTHERS} in places:
+        return list(FLOORS).index(floor), places.index({OTHERS})
+    raise LookupError(f"the package {package!r} has no place in FLOORS; give it one")
 
 
 def within(imports: Iterable[Import]) -> Iterator[tuple[str, str, str]]:
@@ -158,18 +154,9 @@ def within(imports: Iterable[Import]) -> Iterator[tuple[str, str, str]]:
 def upward(imports: Iterable[Import]) -> list[str]:
     """Imports that do not point down."""
     return [
-        f"{source} ({own}) imports {other}"
+        f"{source} imports {other}"
         for source, own, other in within(imports)
-        if level(other) >= level(own)
-    ]
-
-
-def between_sections(imports: Iterable[Import]) -> list[str]:
-    """Imports of one section by another: they meet in tables on disk only."""
-    return [
-        f"{source} imports the section {other}"
-        for source, own, other in within(imports)
-        if {own, other} <= SECTIONS
+        if place(other) >= place(own)
     ]
 
 
@@ -221,15 +208,15 @@ def loaded_by(start: str, imports: Iterable[Import]) -> set[str]:
     return found
 
 
-_LIGHT = {"run", "stats", "plotting", "contracts", "atlas"}
+_LIGHT = {"core.run", "core.stats", "core.plotting", "pages.contracts", "pages.atlas"}
 
 
 def light(imports: Iterable[Import]) -> set[str]:
     """Modules that must load without torch: lower packages, figures and tables."""
-    drawing = {i.source for i in imports if i.target.startswith(f"{NAME}.plotting")}
+    drawing = {i.source for i in imports if i.target.startswith(f"{NAME}.core.plotting")}
     lower = {name for name in modules() if package(name) in _LIGHT}
     tables = {name for name in modules() if name.split(".")[-1] in {"tables", "table1", "links"}}
-    named = {"data.tasks", "data.metrics", "attention.store"}
+    named = {"core.data.tasks", "core.data.metrics", "core.attention.store"}
     found = drawing | lower | tables | named
     return {name for name in found if not name.endswith("__main__")}
 
@@ -263,12 +250,8 @@ def test_dependencies_point_down(imports) -> None:
     assert not upward(imports)
 
 
-def test_sections_do_not_import_each_other(imports) -> None:
-    assert not between_sections(imports)
-
-
 def test_packages_form_no_circle(imports) -> None:
-    """This holds independently of `LEVELS`."""
+    """This holds independently of `FLOORS`."""
     graph = defaultdict(set)
     for _, own, other in within(imports):
         graph[own].add(other)
@@ -285,7 +268,10 @@ def test_the_package_knows_nothing_of_the_workflow(imports) -> None:
 
 def test_tables_are_read_and_figures_drawn_without_heavy_libraries(imports) -> None:
     names = light(imports)
-    assert {"ablation.figure8", "patterns.figure1", "finetuning.table1"} <= names
+    assert {
+        *("paper.ablation.figures.figure8", "paper.patterns.figures.figure1"),
+        "paper.finetuning.figures.table1",
+    } <= names
     assert not {name: found for name in names if (found := heavy(name, imports))}
 
 
@@ -313,7 +299,7 @@ def made(folder: Path, files: dict[str, str]) -> list[Import]:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        for parent in (path.parent, root):
+        for parent in (path.parent, path.parent.parent, root):
             (parent / "__init__.py").touch()
         path.write_text(text)
     return all_imports(root)
@@ -322,47 +308,72 @@ def made(folder: Path, files: dict[str, str]) -> list[Import]:
 @pytest.mark.parametrize(
     "text",
     [
-        "from darksecrets.data import tasks",
-        "import darksecrets.data.tasks",
+        "from darksecrets.core.data import tasks",
+        "import darksecrets.core.data.tasks",
         "from ..data.tasks import TASKS",
-        "def f():\n    from darksecrets.data.tasks import TASKS",
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from darksecrets import data",
+        "def f():\n    from darksecrets.core.data.tasks import TASKS",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import darksecrets.core.data",
         "from darksecrets import observe",
     ],
 )
 def test_a_dependency_that_points_up_is_found(text, tmp_path) -> None:
-    found = made(tmp_path, {"run/files.py": text, "data/tasks.py": "TASKS = {}"})
+    found = made(tmp_path, {"core/run/files.py": text, "core/data/tasks.py": "TASKS = {}"})
     assert len(upward(found)) == 1
 
 
 @pytest.mark.parametrize(
     "back",
     [
-        "from darksecrets.data import tasks",
-        "from darksecrets.data.tasks import TASKS",
+        "from darksecrets.core.data import tasks",
+        "from darksecrets.core.data.tasks import TASKS",
         "from . import tasks",
-        "def f():\n    import darksecrets.data.tasks",
+        "def f():\n    import darksecrets.core.data.tasks",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .tasks import TASKS",
     ],
 )
 def test_a_circle_of_modules_in_one_package_is_found(back, tmp_path) -> None:
-    files = {"data/tasks.py": "from . import files", "data/files.py": "from . import metrics"}
-    assert not circle(made(tmp_path, files | {"data/metrics.py": ""}), tmp_path / NAME)
-    found = circle(made(tmp_path, files | {"data/metrics.py": back}), tmp_path / NAME)
-    assert set(found) == {"data.tasks", "data.files", "data.metrics"}
+    files = {
+        "core/data/tasks.py": "from . import files",
+        "core/data/files.py": "from . import metrics",
+    }
+    assert not circle(made(tmp_path, files | {"core/data/metrics.py": ""}), tmp_path / NAME)
+    found = circle(made(tmp_path, files | {"core/data/metrics.py": back}), tmp_path / NAME)
+    assert set(found) == {"core.data.tasks", "core.data.files", "core.data.metrics"}
 
 
-def test_a_section_that_imports_another_is_found(tmp_path) -> None:
-    text = "from darksecrets.framenet.heads import X"
-    found = made(tmp_path, {"ablation/links.py": text, "framenet/heads.py": "X = 1"})
-    assert between_sections(found) == ["ablation.links imports the section framenet"]
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("paper/ablation/links.py", "paper/framenet/heads.py"),
+        ("beyond/seeds/tables.py", "beyond/syntax/heads.py"),
+        ("beyond/importance/curves.py", "beyond/subnetworks/search.py"),
+        ("paper/framenet/links.py", "beyond/syntax/heads.py"),
+        ("core/models/reading.py", "paper/framenet/heads.py"),
+        ("beyond/syntax/words.py", "pages/claims/registry.py"),
+    ],
+)
+def test_an_import_beside_or_above_is_found(own, other, tmp_path) -> None:
+    above = other.removesuffix(".py").replace("/", ".")
+    text = f"from {NAME}.{above} import X"
+    found = upward(made(tmp_path, {own: text, other: "X = 1"}))
+    source = own.removesuffix(".py").replace("/", ".")
+    assert found == [f"{source} imports {package(above)}"]
+    allowed = f"from {NAME}.{source} import X"
+    if {own.split("/")[0], other.split("/")[0]} != {"paper"} and "seeds" not in own:
+        assert not upward(made(tmp_path, {own: "X = 1", other: allowed}))
 
 
 def test_a_package_without_a_place_is_named(tmp_path) -> None:
-    text = "from darksecrets.run import files"
-    found = made(tmp_path, {"scenery/values.py": text, "run/files.py": ""})
-    with pytest.raises(LookupError, match="'scenery' has no place"):
+    text = "from darksecrets.core.run import files"
+    found = made(tmp_path, {"core/scenery/values.py": text, "core/run/files.py": ""})
+    with pytest.raises(LookupError, match=r"'core\.scenery' has no place"):
         upward(found)
+
+
+def test_a_new_analysis_stands_beside_the_others(tmp_path) -> None:
+    text = "from darksecrets.paper.features import tables"
+    found = made(tmp_path, {"beyond/first/measure.py": text, "paper/features/tables.py": ""})
+    assert not upward(found)
 
 
 @pytest.mark.parametrize(
@@ -374,7 +385,7 @@ def test_a_package_without_a_place_is_named(tmp_path) -> None:
     ],
 )
 def test_knowledge_of_the_workflow_is_found(text, tmp_path) -> None:
-    assert outside(made(tmp_path, {"run/files.py": text}))
+    assert outside(made(tmp_path, {"core/run/files.py": text}))
 
 
 def test_a_heavy_library_is_found_through_other_modules_but_not_inside_functions(tmp_path) -> None:

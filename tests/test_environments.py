@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from made_up_figures import dotted_name
 from needs import PACKAGES
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -58,17 +59,17 @@ main(sys.argv[1:])
 
 
 #: Rules that a function of `common.smk` adds, by the function: their environment and script.
-TEMPLATES = {"figure": ("figures", "figure"), "collect": ("figures", "collect_tables")}
+TEMPLATES = {"figure": ("figures", "core/figure"), "collect": ("figures", "core/collect_tables")}
 
 
 def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
     """Environment and script of every rule, and the module that draws, for figures."""
     found = {}
-    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+    for file in sorted((ROOT / "workflow" / "rules").rglob("*.smk")):
         text = file.read_text()
         for block in re.split(r"^ *rule (?=\w)", text, flags=re.MULTILINE)[1:]:
-            (environment,) = re.findall(r'"../../envs/(\w+)\.yaml"', block)
-            script = re.findall(r'"../../scripts/(\w+)\.py"', block)[0]
+            (environment,) = re.findall(r'"../../../envs/(\w+)\.yaml"', block)
+            script = re.findall(r'"../../../scripts/(\w+/\w+)\.py"', block)[0]
             found[block.partition(":")[0]] = (environment, script)
         for template, name in re.findall(r'^(figure|collect)\(\n? *"(\w+)"', text, re.MULTILINE):
             found[name] = TEMPLATES[template]
@@ -80,8 +81,9 @@ def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
 
 def module_of(name: str, script: str) -> tuple[str, ...]:
     """The module that the common script of all figures imports for a figure."""
-    paths = ROOT.glob(f"darksecrets/*/{name}.py") if script == "figure" else []
-    return tuple(f"darksecrets.{path.parent.name}.{name}" for path in paths)
+    if script != "core/figure":
+        return ()
+    return (dotted_name(ROOT, {"inspect": "look"}.get(name, name)),)
 
 
 def imports(node: ast.AST) -> Iterator[str]:
@@ -104,7 +106,7 @@ def reached(script: Path, *modules: str) -> set[str]:
     """Top-level names of the libraries that a script, or a file it can reach, imports."""
     files = files_of(script, *modules)
     names = set().union(*(imports(ast.parse(file.read_text())) for file in files))
-    own = {"darksecrets", *(path.stem for path in (ROOT / "scripts").glob("*.py"))}
+    own = {"darksecrets", *(path.stem for path in (ROOT / "scripts").rglob("*.py"))}
     return {name.partition(".")[0] for name in names} - own - set(sys.stdlib_module_names)
 
 
@@ -142,7 +144,7 @@ def missing(script: Path, requirements: list[str], *modules: str) -> set[str]:
 
 
 def test_every_rule_is_checked():
-    text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
+    text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").rglob("*.smk"))
     added = re.findall(r"^(?: *rule (?=\w)|figure\(|collect\()", text, re.MULTILINE)
     assert len(rules()) == len(added) > 50
 
@@ -154,15 +156,18 @@ def test_environment_of_every_rule_has_what_its_script_reaches(rule):
 
 
 def test_what_an_environment_lacks_is_found():
-    finetune, figure = ROOT / "scripts" / "finetune.py", ROOT / "scripts" / "figure.py"
-    figure5 = "darksecrets.finetuning.figure5"
+    finetune = ROOT / "scripts" / "paper" / "finetune.py"
+    figure = ROOT / "scripts" / "core" / "figure.py"
+    figure5 = "darksecrets.paper.finetuning.figures.figure5"
     assert {"torch", "transformers"} <= reached(finetune)
     assert "torch" not in reached(figure, figure5), "a figure must not load torch"
     assert {"torch", "transformers"} <= missing(finetune, listed(ROOT / "envs" / "figures.yaml"))
     drawing = {"matplotlib", "scipy", "seaborn"}
     assert missing(figure, ["pandas", "pyarrow", "pyyaml"], figure5) == drawing
     assert not missing(figure, ["seaborn", "scipy", "pyarrow", "pyyaml"], figure5), "with pandas"
-    assert "pyarrow" in missing(ROOT / "scripts" / "extract_attention.py", ["torch", "pandas"])
+    assert "pyarrow" in missing(
+        ROOT / "scripts" / "core" / "extract_attention.py", ["torch", "pandas"]
+    )
 
 
 def plan(tmp_path: Path, requirements: list[str], *arguments: str) -> subprocess.CompletedProcess:

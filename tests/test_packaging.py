@@ -19,13 +19,13 @@ for name in modules:
     if not name.endswith("__main__"):
         importlib.import_module(name)
 
-from darksecrets.framenet.sources import from_tsv
-from darksecrets.models.loading import load_tokenizer
-from darksecrets.patterns import annotation, annotations
-from darksecrets.patterns.mapset import MapSet
-from darksecrets.patterns.page.app import create_app
-from darksecrets.run import records
-from darksecrets.run.files import RESOURCES
+from darksecrets.paper.framenet.sources import from_tsv
+from darksecrets.core.models.loading import load_tokenizer
+from darksecrets.paper.patterns import annotation, annotations
+from darksecrets.paper.patterns.mapset import MapSet
+from darksecrets.paper.patterns.page.app import create_app
+from darksecrets.core.run import records
+from darksecrets.core.run.files import RESOURCES
 
 labels = Path("labels")
 annotation.prepare(labels, RESOURCES / "patterns")

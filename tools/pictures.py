@@ -147,12 +147,12 @@ def redraw(copy: Path, wanted: set[str], problems: Problems) -> None:
         wanted: Names of figures; empty for all, with atlas and record, as pages need them.
         problems: Gets what could not be made.
     """
-    from _job import Job
+    from darksecrets.core.run.job import Job
 
     workflow = dry_run(copy / "config.yaml", ["all"])
     for job in workflow.dag.toposorted():
         for one in job:
-            script = Path(compat.script_of(one.rule) or "").stem
+            script = (compat.script_of(one.rule) or Path()).stem
             if script not in REDRAWN or (wanted and one.rule.name not in wanted):
                 continue
             with problems.noted(one.rule.name):
@@ -164,7 +164,7 @@ def redraw(copy: Path, wanted: set[str], problems: Problems) -> None:
 
 def report(copy: Path) -> None:
     """Build the report of the copy."""
-    from _job import Job
+    from darksecrets.core.run.job import Job
 
     workflow = dry_run(copy / "config.yaml", ["report"])
     (job,) = (job for job in workflow.dag.jobs if job.rule.name == "report")
@@ -268,7 +268,7 @@ def of_text() -> None:
 def of_labelling() -> None:
     """Make the picture of the labelling page."""
     with tempfile.TemporaryDirectory() as folder, browser() as running:
-        command = [sys.executable, "-m", "darksecrets.patterns", "label", "--port", "0"]
+        command = [sys.executable, "-m", "darksecrets.paper.patterns", "label", "--port", "0"]
         command += ["--maps", str(ROOT / "darksecrets/resources/patterns")]
         command += ["--annotations", folder + "/labels", "--annotator", "someone", "--pass", "1"]
         server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -296,7 +296,7 @@ def main() -> None:
         parser.add_argument(key, type=Path, help=f"folder of a finished run of config/{name}.yaml")
     arguments = parser.parse_args()
     problems = Problems()
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path[:0] = [str(ROOT / "scripts" / floor) for floor in ("core", "paper", "pages")]
     for run, pictures, what in (
         (arguments.demo, DEMO, "demonstration"),
         (arguments.real, REAL, "real run"),

@@ -11,7 +11,7 @@ import yaml
 from glue import GLUE, GLUE_COMMIT, TASKS, on_hub
 from hub.standin import Repository
 
-from darksecrets.data.tasks import Task
+from darksecrets.core.data.tasks import Task
 
 BERT = "example/bert-tiny"
 BERT_COMMIT = "0123456789abcdef0123456789abcdef01234567"

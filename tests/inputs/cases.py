@@ -11,7 +11,7 @@ from typing import Any
 from shipped import DATA, MODEL
 from snakemake.common.configfile import load_configfile
 
-from darksecrets.run.errors import InputError
+from darksecrets.core.run.errors import InputError
 from workflow.lib import configuration, preflight
 
 Config = dict[str, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
 from inputs.cases import Case, Config, run, write
 
 HEADER = "sentence\tlabel\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
 from inputs.cases import Case, Config, edit_json, run
 
 WEIGHTS = "model.safetensors"

@@ -8,7 +8,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 from shipped import DATA, MODEL
 
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
 from inputs.cases import Case, Config, edit_json, nested, run, write
 from inputs.data import GOOD, HEADER, LINK, LINKS_HEADER, OTHER, glue, links, own
 from inputs.models import WEIGHTS, copied, of

@@ -13,9 +13,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from darksecrets.atlas import measures
-from darksecrets.atlas.measures import SHOWN
-from darksecrets.claims import registry
+from darksecrets.pages.atlas import measures
+from darksecrets.pages.atlas.measures import SHOWN
+from darksecrets.pages.claims import registry
 
 pytestmark = needs("chromium", "chromedriver")
 SECONDS = 60

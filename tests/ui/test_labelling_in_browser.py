@@ -73,7 +73,7 @@ def serve(root, tmp_path):
     def serve(number=1, maps=14):
         if not (tmp_path / "maps").exists():
             toy_set(maps).save(tmp_path / "maps")
-        command = [sys.executable, "-m", "darksecrets.patterns", "label", "--port", "0"]
+        command = [sys.executable, "-m", "darksecrets.paper.patterns", "label", "--port", "0"]
         command += ["--maps", str(tmp_path / "maps"), "--annotator", "someone"]
         command += ["--annotations", str(tmp_path / "annotations"), "--pass", str(number)]
         process = processes.start(command, root, stdout=subprocess.PIPE)

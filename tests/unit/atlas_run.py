@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from made_up_models import judged
 
-from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.tables import HEAD_ABLATION, SEED_EFFECTS
-from darksecrets.atlas import building, html, maps, measures
-from darksecrets.attention.store import AttentionStore, write_store
-from darksecrets.claims import registry
-from darksecrets.claims.tables import CLAIMS
-from darksecrets.run.tables import Table
+from darksecrets.core.attention.store import AttentionStore, write_store
+from darksecrets.core.interventions.results import SweepResult
+from darksecrets.core.run.tables import Table
+from darksecrets.pages.atlas import building, html, maps, measures
+from darksecrets.pages.claims import registry
+from darksecrets.pages.claims.tables import CLAIMS
+from darksecrets.paper.ablation.tables import HEAD_ABLATION, SEED_EFFECTS
 
 AWKWARD = (
     "<script>alert(1)</script>",

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from darksecrets.claims import deciding, registry
-from darksecrets.claims.answers import Answer
-from darksecrets.claims.sources import Run, Tables
-from darksecrets.contracts import TABLES
+from darksecrets.pages.claims import deciding, registry
+from darksecrets.pages.claims.answers import Answer
+from darksecrets.pages.claims.sources import Run, Tables
+from darksecrets.pages.contracts import TABLES
 
 YES, NO, OPEN = Answer.YES, Answer.NO, Answer.OPEN
 

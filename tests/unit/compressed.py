@@ -6,11 +6,11 @@ import numpy as np
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.compression.measuring import Measured
-from darksecrets.compression.methods import Variant
-from darksecrets.compression.settings import Settings
-from darksecrets.data.batches import EncodedSplit
-from darksecrets.models.loading import load_classifier
+from darksecrets.beyond.compression.measuring import Measured
+from darksecrets.beyond.compression.methods import Variant
+from darksecrets.beyond.compression.settings import Settings
+from darksecrets.core.data.batches import EncodedSplit
+from darksecrets.core.models.loading import load_classifier
 
 HALF = dict.fromkeys(("heads", "heads_and_mlps", "weights", "layers"), (0.5,))
 AMOUNTS = Settings(amounts={**HALF, "rank": (0.25,)})

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from darksecrets.models import precision
+from darksecrets.core.models import precision
 
 REFUSED = "bf16 path needs the cpu support"
 FLAGS = {

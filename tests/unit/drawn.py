@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from darksecrets.plotting.drawing import Given, Sources
+from darksecrets.core.plotting.drawing import Given, Sources
 
 ALL = list(TASKS)
 LABEL = "run demo · tiny BERT · generated corpus (not comparable with the paper)"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from darksecrets.data.tasks import Task
+from darksecrets.core.data.tasks import Task
 from workflow.lib.tasks import resolve, shipped, shipped_tasks
 
 GLUE = "nyu-mll/glue"

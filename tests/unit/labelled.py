@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from darksecrets.patterns import crossvalidation
-from darksecrets.patterns.classes import PATTERNS
-from darksecrets.patterns.mapset import COLUMNS, MapSet
-from darksecrets.patterns.tables import PATTERN_PREDICTIONS, SHIPPED
+from darksecrets.paper.patterns import crossvalidation
+from darksecrets.paper.patterns.classes import PATTERNS
+from darksecrets.paper.patterns.mapset import COLUMNS, MapSet
+from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS, SHIPPED
 
 MODEL = "m"
 NAMES = list(PATTERNS)

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.contracts import TABLES
-from darksecrets.framenet.example import Example
-from darksecrets.plotting.drawing import Sources
-from darksecrets.run.files import RESOURCES
-from darksecrets.run.tables import Column, Table
+from darksecrets.core.plotting.drawing import Sources
+from darksecrets.core.run.files import RESOURCES
+from darksecrets.core.run.tables import Column, Table
+from darksecrets.pages.contracts import TABLES
+from darksecrets.paper.framenet.example import Example
 
 HEBREW = "\u05e9\u05dc\u05d5\u05dd"
 EMOJI = "\U0001f469\u200d\U0001f680"
@@ -44,6 +44,13 @@ def names(root: Path) -> list[str]:
     return [name for name, _ in _rules(root)]
 
 
+def dotted_name(root: Path, name: str) -> str:
+    """The module that draws a figure."""
+    patterns = ("paper/*/figures", "beyond/*", "pages/*")
+    (path,) = [path for each in patterns for path in root.glob(f"darksecrets/{each}/{name}.py")]
+    return ".".join(path.relative_to(root).with_suffix("").parts)
+
+
 def inputs(root: Path, name: str) -> dict[str, str]:
     """The tables and arrays that a figure reads, by the name of the rule's input."""
     text = dict(_rules(root))[name]
@@ -51,7 +58,7 @@ def inputs(root: Path, name: str) -> dict[str, str]:
 
 
 def _rules(root: Path) -> Iterator[tuple[str, str]]:
-    for path in sorted((root / "workflow" / "rules").glob("*.smk")):
+    for path in sorted((root / "workflow" / "rules").rglob("*.smk")):
         text = path.read_text(encoding="utf-8")
         for match in re.finditer(r'^figure\(\n? *"(\w+)".*?^\)', text, re.MULTILINE | re.DOTALL):
             yield match[1], match[0]

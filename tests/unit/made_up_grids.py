@@ -4,9 +4,9 @@ import numpy as np
 from glue import TASKS
 from scipy.stats import norm
 
-from darksecrets.data.metrics import PERCENT
-from darksecrets.data.tasks import Task
-from darksecrets.seeds.statistics import Grid
+from darksecrets.beyond.seeds.statistics import Grid
+from darksecrets.core.data.metrics import PERCENT
+from darksecrets.core.data.tasks import Task
 
 TASK = TASKS["RTE"]
 

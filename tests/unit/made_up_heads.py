@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from darksecrets.features.shown import SHOWN
-from darksecrets.features.tables import HEAD_STATISTICS as STATISTICS
-from darksecrets.importance.tables import ABSOLUTE, EXACT
+from darksecrets.beyond.importance.tables import ABSOLUTE, EXACT
+from darksecrets.paper.features.shown import SHOWN
+from darksecrets.paper.features.tables import HEAD_STATISTICS as STATISTICS
 
 LAYERS, HEADS = 4, 5
 METRICS = {"RTE": ["accuracy"], "MRPC": ["f1", "accuracy"]}

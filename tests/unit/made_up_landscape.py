@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from darksecrets.landscape.results import Reset
-from darksecrets.landscape.swaps import swaps
-from darksecrets.landscape.tables import SWAPS
+from darksecrets.beyond.landscape.results import Reset
+from darksecrets.beyond.landscape.swaps import swaps
+from darksecrets.beyond.landscape.tables import SWAPS
 
 LAYERS = 3
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.attention.store import AttentionStore, Windows, reach_of, write_store
-from darksecrets.features.labels import FEATURES, RELATIONS, WORD_FEATURES
-from darksecrets.features.tokens import Tokens
+from darksecrets.core.attention.store import AttentionStore, Windows, reach_of, write_store
+from darksecrets.paper.features.labels import FEATURES, RELATIONS, WORD_FEATURES
+from darksecrets.paper.features.tokens import Tokens
 
 LAYERS, HEADS = 2, 3
 LENGTHS = [23, 17, 17, 17, 9, 9, 5]

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from glue import TASKS
 
-from darksecrets.data.metrics import compute
-from darksecrets.finetuning.tables import LEARNED
-from darksecrets.landscape.tables import FLATNESS, MEASURES, STATES
-from darksecrets.seeds.statistics import Grid
+from darksecrets.beyond.landscape.tables import FLATNESS, MEASURES, STATES
+from darksecrets.beyond.seeds.statistics import Grid
+from darksecrets.core.data.metrics import compute
+from darksecrets.paper.finetuning.tables import LEARNED
 
 TASK = TASKS["MRPC"]
 EXAMPLES, EPOCHS = 40, 4

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.norms.measuring import DRAWS, Measured
-from darksecrets.norms.tables import KINDS
+from darksecrets.beyond.norms.measuring import DRAWS, Measured
+from darksecrets.beyond.norms.tables import KINDS
 
 Floats = npt.NDArray[np.float64]
 

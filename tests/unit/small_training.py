@@ -14,8 +14,8 @@ from hub.client import ROOT
 from safetensors.torch import load_file
 from toy_data import save_bert, save_dataset
 
-from darksecrets.finetuning import training
-from darksecrets.landscape.snapshots import Wanted
+from darksecrets.beyond.landscape.snapshots import Wanted
+from darksecrets.paper.finetuning import training
 
 TRAIN, VALIDATION = 39, 21
 SETTINGS: dict[str, Any] = {
@@ -81,7 +81,7 @@ KILLED = """
 import os, signal
 from pathlib import Path
 import small_training
-from darksecrets.finetuning import training
+from darksecrets.paper.finetuning import training
 save = training._Checkpoints.on_save
 def on_save(self, args, state, control, **others):
     kill = state.global_step == {step}

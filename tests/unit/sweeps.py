@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from glue import TASKS
 
-from darksecrets.ablation.results import SweepResult
+from darksecrets.core.interventions.results import SweepResult
 
 
 def places(layers: int, heads: int, custom: int = 0) -> pd.DataFrame:

@@ -13,8 +13,8 @@ from adversarial import inferences
 from adversarial.every import ALL
 from adversarial.trials import MEDIUM, NULL, POWER, SMALL, Trial
 
-from darksecrets.contracts import TABLES
-from darksecrets.run.columns import of_weights
+from darksecrets.core.run.columns import of_weights
+from darksecrets.pages.contracts import TABLES
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ TESTS = re.compile(
 ELSEWHERE = {
     "framenet_heads": {"q_value", "p_family"},  # see exceeds_controls
     "framenet_controls": {"p_value", "difference"},
-    "learned": {"p_value"},  # tests/unit/finetuning/test_comparison.py
+    "learned": {"p_value"},  # tests/unit/paper/finetuning/test_comparison.py
     "pair_controls": {"p_value", "difference"},  # see token_pairs and equal_words
     "token_pair_correlations": {"weight", "weight_p", "weight_q", "over_control", "over_control_q"},
     "head_ablation": {"delta"},  # see p_value
@@ -58,18 +58,18 @@ ELSEWHERE = {
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},
     "typical_maps": {"probability"},
-    "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/patterns/test_repetition.py
+    "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/paper/patterns/test_repetition.py
     "claims": {"value"},  # of the tables; see verdict
-    # tests/unit/compression/test_statistics.py
+    # tests/unit/beyond/compression/test_statistics.py
     "compression": {"score", "delta", "retention", "above_chance"},
-    # tests/unit/landscape/test_surface_paths.py
+    # tests/unit/beyond/landscape/test_surface_paths.py
     "loss_surfaces": {"loss"},
     "surface_points": {"loss"},
-    # tests/unit/stats/test_two_way.py
+    # tests/unit/core/stats/test_two_way.py
     "seed_variance": {"variance", "[pq]_value"},
-    # tests/unit/stats/test_maxima.py, tests/unit/seeds/test_claims.py
+    # tests/unit/core/stats/test_maxima.py, tests/unit/beyond/seeds/test_claims.py
     "expected_maximum": {"expected", "gain"},
-    # tests/unit/seeds/test_seeds.py
+    # tests/unit/beyond/seeds/test_seeds.py
     "early_stopping": {"[pq]_value"},
 }
 """Columns whose statements are those of others, or none, or whose nulls are in another test."""

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from compare_runs import CLOSE, DIFFERENT, EQUAL, GONE, MISSING, NEW, Renames
 
-from darksecrets.ablation.tables import HEAD_ABLATION
+from darksecrets.paper.ablation.tables import HEAD_ABLATION
 
 HEADS = pd.DataFrame(
     {

@@ -11,7 +11,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from darksecrets.data.tasks import Task
+from darksecrets.core.data.tasks import Task
 
 WORDS = ["the", "naive", "un", "##believ", "##able", "dog", "##s", "bark", ".", "don", "'", "t"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

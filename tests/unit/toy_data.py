@@ -8,7 +8,7 @@ from datasets import Dataset, DatasetDict
 from tiny_models import WORDS, bert_tokenizer
 from transformers import BertConfig, BertModel
 
-from darksecrets.data.tasks import Task
+from darksecrets.core.data.tasks import Task
 
 
 def save_bert(folder: Path, dropout: float = 0.1) -> Path:

@@ -96,7 +96,7 @@ def test_alternative_measures_are_of_the_same_models_and_controls(run):
 
 
 def test_the_run_has_the_declared_tables_and_no_others(run):
-    from darksecrets.contracts import TABLES
+    from darksecrets.pages.contracts import TABLES
 
     paths = [path for suffix in ("csv", "parquet") for path in run.glob(f"tables/*.{suffix}")]
     assert {path.name for path in paths} == {table.file for table in TABLES.values()}

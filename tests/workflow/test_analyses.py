@@ -9,8 +9,8 @@ import pytest
 import yaml
 from shipped import FEW, MODEL, WORDS
 
-from darksecrets.attention.store import AttentionStore
-from darksecrets.run import analyses
+from darksecrets.beyond import analyses
+from darksecrets.core.attention.store import AttentionStore
 from tools.planning import dry_run
 
 NEW = Path(__file__).with_name("new_analysis")

@@ -12,7 +12,7 @@ import pytest
 import transformers
 from shipped import DATA, MODEL
 
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import re
 
-from darksecrets.run import analyses
+from darksecrets.beyond import analyses
 
 CHAPTER = re.compile(r'^[A-Z_]+ = "(Section ([\d.]+)\b[^"]+)"$', re.MULTILINE)
 
@@ -10,8 +10,8 @@ CHAPTER = re.compile(r'^[A-Z_]+ = "(Section ([\d.]+)\b[^"]+)"$', re.MULTILINE)
 def test_chapters_are_in_the_papers_order(root):
     """Sorted, sections keep their order, and the paper's own chapter is the first of a section."""
     main = (root / "Snakefile").read_text("utf-8")
-    paper = re.findall(r'^include: "(workflow/rules/\w+\.smk)"', main, re.MULTILINE)
-    beyond = [f"workflow/rules/{analyses.package_of(name)}.smk" for name in analyses.find()]
+    paper = re.findall(r'^include: "(workflow/rules/(?:core|paper)/\w+\.smk)"', main, re.MULTILINE)
+    beyond = [f"workflow/rules/beyond/{analyses.package_of(name)}.smk" for name in analyses.find()]
     own, added = (
         [each for file in files for each in CHAPTER.findall((root / file).read_text("utf-8"))]
         for files in (paper, beyond)

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from shipped import FEW, MODEL
 
-from darksecrets.claims import registry
-from darksecrets.contracts import TABLES
+from darksecrets.pages.claims import registry
+from darksecrets.pages.contracts import TABLES
 from tools.planning import dry_run
 from workflow.lib.configuration import resolve
 
@@ -49,5 +49,5 @@ def test_claims_need_neither_a_sweep_nor_pairs_of_sentences(tmp_path):
 def test_sections_functions_are_code_of_the_rule(root):
     """Editing one reruns the rule."""
     parameters, _, _ = planned_claims(root / "config/config.yaml")
-    assert "darksecrets.patterns.claims" in parameters["modules"]
+    assert "darksecrets.paper.patterns.claims" in parameters["modules"]
     assert len(parameters["code"]) == 16

@@ -62,14 +62,14 @@ def edit(snakemake, smoke_config, project):
 @pytest.mark.parametrize(
     ("edited", "rules"),
     [
-        ("darksecrets/attention/extraction.py", {"extract_attention"}),  # inside a function
-        ("darksecrets/models/hooks.py", {"extract_attention"}),  # by what that imports
-        ("darksecrets/plotting/style.py", {"figure5"}),  # by the module that the rule names
-        ("darksecrets/data/sampling.py", {"extract_attention", "annotate_examples"}),
-        ("scripts/_job.py", ALL),
-        ("scripts/extract_attention.py", {"extract_attention"}),
-        ("darksecrets/run/records.py", ALL),
-        ("darksecrets/finetuning/training.py", set()),
+        ("darksecrets/core/attention/extraction.py", {"extract_attention"}),  # inside a function
+        ("darksecrets/core/models/hooks.py", {"extract_attention"}),  # by what that imports
+        ("darksecrets/core/plotting/style.py", {"figure5"}),  # by the module that the rule names
+        ("darksecrets/core/data/sampling.py", {"extract_attention", "annotate_examples"}),
+        ("darksecrets/core/run/job.py", ALL),
+        ("scripts/core/extract_attention.py", {"extract_attention"}),
+        ("darksecrets/core/run/records.py", ALL),
+        ("darksecrets/paper/finetuning/training.py", set()),
     ],
 )
 def test_editing_a_module_reruns_what_imports_it_and_nothing_else(
@@ -90,7 +90,8 @@ def test_a_checkout_that_only_changes_times_reruns_nothing(
 
 def test_every_rule_with_a_script_has_a_digest_of_its_code(smoke_config):
     """As parsed by Snakemake, so that no rule is missed."""
-    from tools.planning import ROOT, dry_run
+    from tools.planning import dry_run
+    from workflow.lib import compat
     from workflow.lib.imports import digest, files_of
 
     workflow = dry_run(Path(smoke_config), ["figure4"])
@@ -98,6 +99,6 @@ def test_every_rule_with_a_script_has_a_digest_of_its_code(smoke_config):
     rules = [rule for rule in workflow.rules if rule.script]
     assert len(rules) > 50
     for rule in rules:
-        script = (ROOT / "workflow" / "rules" / rule.script).resolve()
+        script = compat.script_of(rule)
         named = [rule.params.get("module"), *rule.params.get("modules", [])]
         assert rule.params["code"] == digest(files_of(script, *filter(None, named))), rule.name

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from shipped import DATA, FEW, MODEL
 
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
 from tools.planning import dry_run
 from workflow.lib.configuration import resolve
 

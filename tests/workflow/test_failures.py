@@ -14,7 +14,7 @@ from pathlib import Path
 import processes
 import pytest
 
-from darksecrets.run.files import fingerprint, remove
+from darksecrets.core.run.files import fingerprint, remove
 
 pytestmark = pytest.mark.thorough
 

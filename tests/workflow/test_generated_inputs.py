@@ -18,13 +18,13 @@ from hypothesis_jsonschema import from_schema
 from inputs import data
 from inputs.cases import run
 
-from darksecrets.data import files, preflight
-from darksecrets.framenet import sources as links
-from darksecrets.models import checkpoints
-from darksecrets.models.selectors import Shape
-from darksecrets.patterns.__main__ import main
-from darksecrets.run.cells import quote, unquote
-from darksecrets.run.errors import InputError
+from darksecrets.core.data import files, preflight
+from darksecrets.core.models import checkpoints
+from darksecrets.core.models.selectors import Shape
+from darksecrets.core.run.cells import quote, unquote
+from darksecrets.core.run.errors import InputError
+from darksecrets.paper.framenet import sources as links
+from darksecrets.paper.patterns.__main__ import main
 from workflow.lib import configuration
 
 SCHEMA = configuration.load_schema()

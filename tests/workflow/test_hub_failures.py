@@ -8,7 +8,7 @@ from hub import content
 from hub.client import Client
 from hub.standin import serving
 
-from darksecrets.run.files import fingerprint
+from darksecrets.core.run.files import fingerprint
 
 pytestmark = pytest.mark.thorough
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.claims import registry
-from darksecrets.claims.tables import BESIDE_PAPER, CLAIMS
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
+from darksecrets.pages.claims import registry
+from darksecrets.pages.claims.tables import BESIDE_PAPER, CLAIMS
 
 TASKS, SEEDS = ("RTE", "STS-B"), (1, 2)
 
@@ -55,7 +55,7 @@ def test_scores_are_compared_over_the_seeds(run):
 
 
 def test_cosine_table_has_every_head_and_agrees_with_the_stores(run):
-    from darksecrets.attention.store import AttentionStore
+    from darksecrets.core.attention.store import AttentionStore
 
     table = pd.read_csv(run / "tables" / "cosine.csv").set_index(["task", "seed", "layer", "head"])
     assert table["similarity"].between(0, 1).all()
@@ -99,7 +99,7 @@ def test_random_weights_are_measured_on_every_task(run):
 
 
 def test_stripes_agree_with_the_stores(run):
-    from darksecrets.attention.store import AttentionStore
+    from darksecrets.core.attention.store import AttentionStore
 
     store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
     values = []
@@ -114,7 +114,7 @@ def test_stripes_agree_with_the_stores(run):
 
 
 def test_framenet_table_agrees_with_links_and_store(run):
-    from darksecrets.attention.store import AttentionStore
+    from darksecrets.core.attention.store import AttentionStore
 
     links = pd.read_csv(run / "tables" / "framenet_links.csv")
     heads = pd.read_csv(run / "tables" / "framenet_heads.csv")
@@ -141,11 +141,11 @@ def test_framenet_table_agrees_with_links_and_store(run):
 def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
     import torch
 
-    from darksecrets.ablation.disable import disable
-    from darksecrets.ablation.results import SweepResult
-    from darksecrets.data.batches import load_split
-    from darksecrets.finetuning.evaluation import evaluate
-    from darksecrets.models.loading import load_classifier, load_tokenizer
+    from darksecrets.core.data.batches import load_split
+    from darksecrets.core.interventions.disable import disable
+    from darksecrets.core.interventions.results import SweepResult
+    from darksecrets.core.models.loading import load_classifier, load_tokenizer
+    from darksecrets.paper.finetuning.evaluation import evaluate
     from workflow.lib.tasks import shipped_tasks
 
     for task in TASKS:
@@ -171,7 +171,7 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
 
 
 def test_patterns_have_every_map_and_agree_with_the_stores(run):
-    from darksecrets.attention.store import AttentionStore
+    from darksecrets.core.attention.store import AttentionStore
 
     maps = pd.read_parquet(run / "tables" / "pattern_maps.parquet")
     place = ["task", "state", "seed", "idx", "layer", "head"]
@@ -251,7 +251,7 @@ def test_results_can_be_traced_to_seeds_versions_and_data(run):
 
 
 def test_maps_to_label_come_from_every_task_layer_and_head(run, call):
-    from darksecrets.patterns.mapset import MapSet
+    from darksecrets.paper.patterns.mapset import MapSet
 
     call("sample_maps", "--config", "patterns={label_maps: {size: 120}}")
     table = MapSet.load(run / "patterns" / "maps").table
@@ -280,7 +280,7 @@ def test_editing_a_key_reruns_what_depends_on_it_and_nothing_else(rerun):
 
 
 def test_effects_of_disabling_agree_with_the_sweep(run):
-    from darksecrets.ablation.results import SweepResult
+    from darksecrets.core.interventions.results import SweepResult
 
     heads = pd.read_csv(run / "tables" / "head_ablation.csv")
     rows = heads[(heads["task"] == "RTE") & (heads["seed"] == 2)]
@@ -304,9 +304,9 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
     import darksecrets
-    from darksecrets.attention.store import AttentionStore
-    from darksecrets.contracts import TABLES
-    from darksecrets.text.tables import EXAMPLES, SHOWN
+    from darksecrets.core.attention.store import AttentionStore
+    from darksecrets.pages.contracts import TABLES
+    from darksecrets.pages.inspect.tables import EXAMPLES, SHOWN
 
     recorded = (run / "config.yaml").read_text()
     text = ["The teacher {saw} $5 and $6. ||| It slept " + "and slept " * 20, "a ||| b"]

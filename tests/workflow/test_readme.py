@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from toy_pipeline import save_pipeline
 
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.files import RESOURCES
 
 WORDS = 500
 EXAMPLES = {"train": 300, "validation": 60}

@@ -11,7 +11,7 @@ import pytest
 @pytest.fixture
 def rules(root) -> dict[str, str]:
     """Text of every rule, by name."""
-    text = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
+    text = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").rglob("*.smk")))
     return dict(re.findall(r"^rule (\w+):\n((?:(?: .*)?\n)+)", text, re.MULTILINE))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from darksecrets.data.sentences import ROOT, Mention, Sentence
+from darksecrets.core.data.sentences import ROOT, Mention, Sentence
 
 FIELDS = "# global.Entity = eid-head"
 

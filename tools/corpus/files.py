@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from darksecrets.data.sentences import Mention, Sentence
-from darksecrets.run.files import RESOURCES, read_yaml
+from darksecrets.core.data.sentences import Mention, Sentence
+from darksecrets.core.run.files import RESOURCES, read_yaml
 from tools.corpus import grammar
 from tools.corpus.conllu import conllu
 from tools.corpus.frames import links

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from darksecrets.framenet.links import Annotation, Element, selected
-from darksecrets.framenet.sources import HEADER, ROLES
+from darksecrets.paper.framenet.links import Annotation, Element, selected
+from darksecrets.paper.framenet.sources import HEADER, ROLES
 from tools.corpus.grammar import Sentence
 from tools.corpus.tasks import NAMES, generate
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from darksecrets.run.errors import InputError
+from darksecrets.core.run.errors import InputError
 from tools.corpus import questions, scenes
 from tools.corpus.grammar import (
     Event,

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from darksecrets.data.sentences import ROOT, Mention, Sentence
+from darksecrets.core.data.sentences import ROOT, Mention, Sentence
 from tools.corpus import grammar
 from tools.corpus.documents import documents, stories
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from darksecrets.attention.entropy import entropy_sums
+from darksecrets.core.attention.entropy import entropy_sums
 
 if TYPE_CHECKING:
     from transformers import BertForPreTraining, PreTrainedTokenizerBase
@@ -103,7 +103,7 @@ def head_table(
     """
     import torch
 
-    from darksecrets.models.hooks import observe
+    from darksecrets.core.models.hooks import observe
 
     config = model.config
     total = np.zeros((config.num_hidden_layers, config.num_attention_heads, len(MEASURES)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from darksecrets.run.columns import HEAD, LAYER
-from darksecrets.run.tables import Column, Table, integer, like, number, share, text
+from darksecrets.core.run.columns import HEAD, LAYER
+from darksecrets.core.run.tables import Column, Table, integer, like, number, share, text
 from tools.pretraining.head_table import NAMED, PLACES
 
 _SHARE = share("", "", "share of attention")

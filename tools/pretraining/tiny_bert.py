@@ -38,13 +38,13 @@ from transformers import (
 )
 from transformers.trainer_utils import get_last_checkpoint
 
-from darksecrets.data.batches import alike
-from darksecrets.finetuning.training import Progress
-from darksecrets.models.precision import resolve
-from darksecrets.run.files import atomic, write_json, write_text
-from darksecrets.run.progress import progress
-from darksecrets.run.records import describe_environment
-from darksecrets.run.resuming import finish, resuming
+from darksecrets.core.data.batches import alike
+from darksecrets.core.models.precision import resolve
+from darksecrets.core.run.files import atomic, write_json, write_text
+from darksecrets.core.run.progress import progress
+from darksecrets.core.run.records import describe_environment
+from darksecrets.core.run.resuming import finish, resuming
+from darksecrets.paper.finetuning.training import Progress
 from tools.corpus.documents import pretraining_documents
 from tools.pretraining.head_table import head_table, summary
 from tools.pretraining.tables import HEADS, LOG

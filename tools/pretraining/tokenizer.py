@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from darksecrets.run.errors import InputError
+from darksecrets.core.run.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import BertTokenizer

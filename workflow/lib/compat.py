@@ -10,6 +10,7 @@ this package can be imported, uses the ``hosted_repo`` of a ``HostingProviderFil
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,23 @@ def in_place(path: str | Path) -> str:
     return marked
 
 
+def let_scripts_import_from(project: Path) -> None:
+    """Put the project's folder before what is installed on the search path of scripts.
+
+    Snakemake adds its own search path to theirs, but last: another version of the package that
+    happens to be installed would be imported instead of the one whose digest the rules have.
+    """
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = dict.fromkeys([str(project), *filter(None, known)])
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
 def rules_of(workflow: Any, folder: Path) -> Iterator[Any]:  # noqa: ANN401
-    """Rules whose rule file is in ``folder``, without those of a workflow that uses this one.
+    """Rules whose rule file is below ``folder``, without those of a workflow that uses this one.
 
     ``Rule.basedir`` is the only record of the file that a rule comes from.
     """
-    return (rule for rule in workflow.rules if Path(str(rule.basedir)) == folder)
+    return (rule for rule in workflow.rules if Path(str(rule.basedir)).is_relative_to(folder))
 
 
 def add_parameter(rule: Any, name: str, value: Any) -> None:  # noqa: ANN401
@@ -40,10 +52,9 @@ def add_parameter(rule: Any, name: str, value: Any) -> None:  # noqa: ANN401
         rule.set_params(**{name: value})
 
 
-def script_of(rule: Any) -> str | None:  # noqa: ANN401
-    """A rule's script as given in the rule file, relative to that file."""
-    script: str | None = rule.script
-    return script
+def script_of(rule: Any) -> Path | None:  # noqa: ANN401
+    """A rule's script, which the rule file gives relative to itself."""
+    return Path(str(rule.basedir), rule.script).resolve() if rule.script else None
 
 
 def parameter(rule: Any, name: str) -> Any:  # noqa: ANN401

@@ -20,9 +20,9 @@ from typing import Any, cast
 
 import jsonschema
 
-from darksecrets.run import analyses
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import read_yaml, write_json
+from darksecrets.beyond import analyses
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import read_yaml, write_json
 from workflow.lib import constants, tasks
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"

@@ -10,8 +10,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from darksecrets.run import analyses
-from darksecrets.run.errors import InputError
+from darksecrets.beyond import analyses
+from darksecrets.core.run.errors import InputError
 
 CONSTANTS: dict[str, Any] = {
     # Resamples and permutations behind the intervals and tests of scores.

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from darksecrets.run import analyses
+from darksecrets.beyond import analyses
 
 ROOT = Path(__file__).parents[2]
 _FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)*", re.MULTILINE)
@@ -23,7 +23,7 @@ def files_of(script: Path, *modules: str) -> list[Path]:
     Args:
         script: The script; it may also import modules from its own folder.
         modules: Modules that it imports by a name given by the rule, such as
-            ``darksecrets.finetuning.figure5``.
+            ``darksecrets.paper.finetuning.figures.figure5``.
     """
     found: set[Path] = set()
     queue = [script, *(file for name in modules for file in _locate(name))]
@@ -59,7 +59,7 @@ def _imports_of(file: Path) -> tuple[Path, ...]:
     beside = (file.with_name(f"{name}.py") for name in names if "." not in name)
     found = [path for path in beside if path.is_file()]
     found += [path for name in names for path in _locate(name)]
-    if file == ROOT / "darksecrets" / "run" / "analyses.py":
+    if file == ROOT / "darksecrets" / "beyond" / "analyses.py":
         found += analyses.entries()  # which it imports by name
     return tuple(found)
 

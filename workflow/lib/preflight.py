@@ -14,19 +14,19 @@ from typing import Any
 
 import yaml
 
-from darksecrets.ablation import preflight as ablation
-from darksecrets.data import preflight as data
-from darksecrets.features import annotation
-from darksecrets.finetuning import preflight as finetuning
-from darksecrets.framenet import preflight as framenet
-from darksecrets.landscape import preflight as landscape
-from darksecrets.models import preflight as models
-from darksecrets.norms import preflight as norms
-from darksecrets.patterns import preflight as patterns
-from darksecrets.run import analyses
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import write_json, write_text
-from darksecrets.text import preflight as text
+from darksecrets.beyond import analyses
+from darksecrets.beyond.landscape import preflight as landscape
+from darksecrets.beyond.norms import preflight as norms
+from darksecrets.core.data import preflight as data
+from darksecrets.core.models import preflight as models
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import write_json, write_text
+from darksecrets.pages.inspect import preflight as text
+from darksecrets.paper.ablation import preflight as ablation
+from darksecrets.paper.features import annotation
+from darksecrets.paper.finetuning import preflight as finetuning
+from darksecrets.paper.framenet import preflight as framenet
+from darksecrets.paper.patterns import preflight as patterns
 from workflow.lib import configuration, resources
 
 #: What an encoder or the texts may lack, and how to find why; the record of a run is `LEFT_OUT`.

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.run import analyses
-from darksecrets.run.files import write_text
+from darksecrets.beyond import analyses
+from darksecrets.core.run.files import write_text
 from workflow.lib import configuration
 
 PAGE = Path(__file__).parents[2] / "config" / "README.md"

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from darksecrets.data import files
-from darksecrets.models.size import BERT_BASE, Size, config_file, read_size
+from darksecrets.core.data import files
+from darksecrets.core.models.size import BERT_BASE, Size, config_file, read_size
 from workflow.lib.configuration import results_folder
 
 Kind = Literal["train", "forward", "sweep", "tables"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from darksecrets.run.learned import warnings
+from darksecrets.core.run.learned import warnings
 
 MARKS = "- †", "- ‡"
 """Beginnings of the notes that explain marks of Table 1."""

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.data.files import SUFFIXES
-from darksecrets.data.metrics import METRICS, Metric, fitting
-from darksecrets.data.tasks import Task
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import RESOURCES, read_yaml
+from darksecrets.core.data.files import SUFFIXES
+from darksecrets.core.data.metrics import METRICS, Metric, fitting
+from darksecrets.core.data.tasks import Task
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import RESOURCES, read_yaml
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,29}")
 RESERVED = ("pretrained", "maps", "classifier", "FrameNet")

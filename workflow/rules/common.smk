@@ -8,27 +8,28 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from darksecrets import contracts
-from darksecrets.ablation import preflight as of_ablation
-from darksecrets.atlas import html as page_of_atlas
-from darksecrets.atlas import measures as measures_of_atlas
-from darksecrets.claims import beside_paper, registry
-from darksecrets.data import preflight as of_data
-from darksecrets.data import sources
-from darksecrets.data.tasks import Files, Task
-from darksecrets.features import annotation, parser
-from darksecrets.features.measures import MEASURES
-from darksecrets.features.measures import TABLES as MEASURED_TABLES
-from darksecrets.finetuning import preflight as of_finetuning
-from darksecrets.framenet import folder as framenet_folder
-from darksecrets.framenet import sources as framenet
-from darksecrets.models import checkpoints
-from darksecrets.norms import preflight as of_norms
-from darksecrets.patterns import annotations, trained
-from darksecrets.run import analyses, gpus
-from darksecrets.run.errors import InputError
-from darksecrets.text import preflight as of_text
-from darksecrets.text import texts
+from darksecrets.pages import contracts
+from darksecrets.paper.ablation import preflight as of_ablation
+from darksecrets.pages.atlas import html as page_of_atlas
+from darksecrets.pages.atlas import measures as measures_of_atlas
+from darksecrets.pages.claims import beside_paper, registry
+from darksecrets.core.data import preflight as of_data
+from darksecrets.core.data import sources
+from darksecrets.core.data.tasks import Files, Task
+from darksecrets.paper.features import annotation, parser
+from darksecrets.paper.features.measures import MEASURES
+from darksecrets.paper.features.measures import TABLES as MEASURED_TABLES
+from darksecrets.paper.finetuning import preflight as of_finetuning
+from darksecrets.paper.framenet import folder as framenet_folder
+from darksecrets.paper.framenet import sources as framenet
+from darksecrets.core.models import checkpoints
+from darksecrets.beyond.norms import preflight as of_norms
+from darksecrets.paper.patterns import annotations, trained
+from darksecrets.beyond import analyses
+from darksecrets.core.run import gpus
+from darksecrets.core.run.errors import InputError
+from darksecrets.pages.inspect import preflight as of_text
+from darksecrets.pages.inspect import texts
 from workflow.lib import captions, compat, configuration, imports, preflight, resources
 from workflow.lib.summary import summarize
 
@@ -56,6 +57,7 @@ if workflow.is_main_process:
 RULES = Path(str(workflow.current_basedir))
 PROJECT = RULES.parents[1]
 RESOURCES = PROJECT / "darksecrets" / "resources"
+compat.let_scripts_import_from(PROJECT)
 RESULTS = configuration.results_folder(config)
 
 
@@ -406,7 +408,11 @@ def drawn_by(
 
     It shows all tasks of the run, or only `tasks`; `options` are settings that the module reads.
     """
-    (path,) = PROJECT.glob(f"darksecrets/*/{name}.py")
+    (path,) = [
+        *PROJECT.glob(f"darksecrets/paper/*/figures/{name}.py"),
+        *PROJECT.glob(f"darksecrets/beyond/*/{name}.py"),
+        *PROJECT.glob(f"darksecrets/pages/*/{name}.py"),
+    ]
     dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
     metrics = {name: METRICS_OF_TASKS[name] for name in tasks or METRICS_OF_TASKS}
     about_run = {"tasks": metrics, "paper": PAPER}
@@ -451,7 +457,7 @@ def figure(
         output:
             svg=report(
                 f"<results>/figures/{name}.svg",
-                caption=f"../report/{name}.rst",
+                caption=str(RULES.parent / "report" / f"{name}.rst"),
                 category=section,
                 labels={"result": label},
             ),
@@ -460,13 +466,13 @@ def figure(
         log:
             f"<logs>/{name}.log",
         conda:
-            "../../envs/figures.yaml"
+            str(PROJECT / "envs" / "figures.yaml")
         params:
             **drawn_by(name, run_label, tasks, options),
         message:
             f"Draw {name}"
         script:
-            "../../scripts/figure.py"
+            str(PROJECT / "scripts" / "core" / "figure.py")
 
     compat.describe(getattr(rules, name), what)
     in_run(*figure_files(name), when=of_run)
@@ -495,14 +501,14 @@ def collect(
         log:
             f"<logs>/{name}.log",
         conda:
-            "../../envs/figures.yaml"
+            str(PROJECT / "envs" / "figures.yaml")
         params:
             tables=list(tables),
             metrics=metrics,
         message:
             f"Gather {', '.join(tables)}"
         script:
-            "../../scripts/collect_tables.py"
+            str(PROJECT / "scripts" / "core" / "collect_tables.py")
 
     compat.describe(getattr(rules, name), what)
 
@@ -522,7 +528,7 @@ def add_code() -> None:
         if script := compat.script_of(each):
             one, several = (compat.parameter(each, name) for name in ("module", "modules"))
             modules = [*([one] if one else []), *(several or [])]
-            files = imports.files_of((RULES / script).resolve(), *modules)
+            files = imports.files_of(script, *modules)
             compat.add_parameter(each, "code", imports.digest(files))
 
 

@@ -10,10 +10,10 @@ import torch
 from adversarial import frames, maps, pairs
 from adversarial.maps import Head, Text
 from adversarial.trials import LEVEL, LIMIT, NULL, POWER, Size, Trial, by_kind, once
-from darksecrets.attention_measures.maps import OF
-from darksecrets.features.labels import RELATIONS
-from darksecrets.features.measures import measure
-from darksecrets.framenet.heads import Sentence
+from darksecrets.beyond.attention_measures.maps import OF
+from darksecrets.paper.features.labels import RELATIONS
+from darksecrets.paper.features.measures import measure
+from darksecrets.paper.framenet.heads import Sentence
 
 SIZE = 4
 """Size of a head: texts are longer, so that there is a null space."""

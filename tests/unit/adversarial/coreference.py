@@ -10,10 +10,10 @@ from made_up_syntax import story_texts
 
 from adversarial import families, maps
 from adversarial.trials import LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.syntax.coreference_statistics import tables
-from darksecrets.syntax.probe_tables import PROBES
-from darksecrets.syntax.probing import Scores, table_of
-from darksecrets.syntax.tables import ALL
+from darksecrets.beyond.syntax.coreference_statistics import tables
+from darksecrets.beyond.syntax.probe_tables import PROBES
+from darksecrets.beyond.syntax.probing import Scores, table_of
+from darksecrets.beyond.syntax.tables import ALL
 
 _TEXTS = 30
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from adversarial.models import EQUAL
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.redundancy.head_distances import Distances
-from darksecrets.redundancy.summary import changes, summarize
-from darksecrets.redundancy.tables import DIFFERENT_LAYERS, NEAREST, SAME_LAYER
+from darksecrets.beyond.redundancy.head_distances import Distances
+from darksecrets.beyond.redundancy.summary import changes, summarize
+from darksecrets.beyond.redundancy.tables import DIFFERENT_LAYERS, NEAREST, SAME_LAYER
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from adversarial.pairs import save
-from darksecrets.features.labels import FEATURES, WORD_FEATURES
-from darksecrets.features.measures import measure
-from darksecrets.features.profiles import Collector, Profiles
-from darksecrets.features.tokens import Tokens
+from darksecrets.paper.features.labels import FEATURES, WORD_FEATURES
+from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.profiles import Collector, Profiles
+from darksecrets.paper.features.tokens import Tokens
 
 LAYERS, HEADS, WORDS = 6, 6, 24
 CLS, SEP = WORDS, WORDS + 1

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from adversarial.trials import NULL, POWER, Size, Statements, Trial
-from darksecrets.faithfulness.measuring import Measured, Rankings, _agreements
-from darksecrets.faithfulness.statistics import REVERSED, agreements, erased
-from darksecrets.faithfulness.tables import IMPORTANCE
-from darksecrets.run.columns import TOKEN_KINDS
+from darksecrets.beyond.faithfulness.measuring import Measured, Rankings, _agreements
+from darksecrets.beyond.faithfulness.statistics import REVERSED, agreements, erased
+from darksecrets.beyond.faithfulness.tables import IMPORTANCE
+from darksecrets.core.run.columns import TOKEN_KINDS
 
 Floats = npt.NDArray[np.float64]
 

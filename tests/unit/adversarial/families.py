@@ -15,14 +15,14 @@ import torch
 from adversarial import frames, maps, pairs
 from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
 from adversarial.trials import ROUNDING
-from darksecrets.features.measures import measure
-from darksecrets.features.tokens import Tokens
-from darksecrets.framenet.heads import Link, Sentence
-from darksecrets.syntax import antecedents, coreference, distractors, heads, trees
-from darksecrets.syntax.antecedents import Resolved, join, resolve
-from darksecrets.syntax.coreference_statistics import tables
-from darksecrets.syntax.guesses import Guess, Read
-from darksecrets.syntax.words import WordMaps
+from darksecrets.beyond.syntax import antecedents, coreference, distractors, heads, trees
+from darksecrets.beyond.syntax.antecedents import Resolved, join, resolve
+from darksecrets.beyond.syntax.coreference_statistics import tables
+from darksecrets.beyond.syntax.guesses import Guess, Read
+from darksecrets.beyond.syntax.words import WordMaps
+from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.tokens import Tokens
+from darksecrets.paper.framenet.heads import Link, Sentence
 
 Heads = Mapping[str, Head]
 Knowing = Callable[[Sequence[coreference.Expression], np.random.Generator], npt.NDArray[np.float64]]
@@ -120,7 +120,7 @@ def of_relations(
 
 
 def _guesses(read: Sequence[Read], made: WordMaps) -> list[Guess]:
-    from darksecrets.syntax.guesses import of_sentences
+    from darksecrets.beyond.syntax.guesses import of_sentences
 
     return [guess for _, guess in of_sentences(made, [each.sentence for each in read])]
 

@@ -9,12 +9,12 @@ import pandas as pd
 from adversarial import encoders
 from adversarial.encoders import LAYERS, Corpus, Encoder
 from adversarial.trials import LEVEL, POWER, Flags, Size, Statements, Trial
-from darksecrets.features.changes import changes
-from darksecrets.features.levels import levels
-from darksecrets.features.profiles import Profiles
-from darksecrets.features.tables import ATTENTION_MEASURES
-from darksecrets.features.trends import origins, trends
-from darksecrets.run.columns import RANDOM
+from darksecrets.core.run.columns import RANDOM
+from darksecrets.paper.features.changes import changes
+from darksecrets.paper.features.levels import levels
+from darksecrets.paper.features.profiles import Profiles
+from darksecrets.paper.features.tables import ATTENTION_MEASURES
+from darksecrets.paper.features.trends import origins, trends
 
 _SURE = 0.975
 """A statement that is as probable as this is said to be true, as claims do."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from adversarial import maps
 from adversarial.maps import NOUN, OTHER, PRONOUN, SPECIAL, VERB, Head, Text
-from darksecrets.framenet.heads import Alike, Link, Sentence, measure, tables
+from darksecrets.paper.framenet.heads import Alike, Link, Sentence, measure, tables
 
 VOCABULARY = 30
 """Words of `alike`: its heads treat each in the same way in all sentences."""
@@ -94,7 +94,7 @@ def alike_with_words(
 
 
 def measured(sentences: list[Sentence], draws: int, seed: int) -> pd.DataFrame:
-    """The table of heads of `darksecrets.framenet.heads` of these sentences."""
+    """The table of heads of `darksecrets.paper.framenet.heads` of these sentences."""
     return tables(measure(together(sentences)), draws=draws, seed=seed)[0]
 
 

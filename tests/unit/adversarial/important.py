@@ -12,15 +12,18 @@ from adversarial.models import SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.together import labelled_orders
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
-from darksecrets.ablation.results import SweepResult
-from darksecrets.importance.curves import score_orders
-from darksecrets.importance.gradients import Gradients
-from darksecrets.importance.learned import Found, Kept, learned_gates
-from darksecrets.importance.pruning import layer_needs, of_layers, plan
-from darksecrets.importance.pruning import orders as pruning_orders
-from darksecrets.importance.statistics import head_importance, importance_agreement, mlp_importance
-from darksecrets.importance.survivors import important_heads
-from darksecrets.importance.tables import (
+from darksecrets.beyond.importance.curves import score_orders
+from darksecrets.beyond.importance.gradients import Gradients
+from darksecrets.beyond.importance.learned import Found, Kept, learned_gates
+from darksecrets.beyond.importance.pruning import layer_needs, of_layers, plan
+from darksecrets.beyond.importance.pruning import orders as pruning_orders
+from darksecrets.beyond.importance.statistics import (
+    head_importance,
+    importance_agreement,
+    mlp_importance,
+)
+from darksecrets.beyond.importance.survivors import important_heads
+from darksecrets.beyond.importance.tables import (
     ABSOLUTE,
     EXACT,
     HEADS,
@@ -31,7 +34,8 @@ from darksecrets.importance.tables import (
     SIGNED,
     WEIGHTS,
 )
-from darksecrets.models import selectors
+from darksecrets.core.interventions.results import SweepResult
+from darksecrets.core.models import selectors
 
 _TOLERANCE = 4.0
 _EXAMPLES = 60

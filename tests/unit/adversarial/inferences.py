@@ -11,13 +11,13 @@ from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
 from adversarial.trials import LEVEL, NULL, ONE_END, POWER, Size, Trial, by_kind, once
-from darksecrets.ablation.best import best
-from darksecrets.ablation.statistics import Resampling, effects
-from darksecrets.data.tasks import Task
-from darksecrets.features.diagonal import diagonal_correlations
-from darksecrets.patterns.agreement import compare_passes
-from darksecrets.patterns.classes import LENIENT, PATTERNS
-from darksecrets.patterns.mapset import MapSet, label_table
+from darksecrets.core.data.tasks import Task
+from darksecrets.paper.ablation.best import best
+from darksecrets.paper.ablation.statistics import Resampling, effects
+from darksecrets.paper.features.diagonal import diagonal_correlations
+from darksecrets.paper.patterns.agreement import compare_passes
+from darksecrets.paper.patterns.classes import LENIENT, PATTERNS
+from darksecrets.paper.patterns.mapset import MapSet, label_table
 
 _NOISE = next(iter(maps.NOISES))
 

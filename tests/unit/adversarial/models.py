@@ -11,14 +11,14 @@ from scipy.stats import norm
 
 from adversarial import sweeps
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.ablation.agreement import task_agreement, worst_overlap
-from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.seeds import effects_over_seeds
-from darksecrets.ablation.statistics import Resampling
-from darksecrets.finetuning import comparison
-from darksecrets.finetuning.cosine import Similarities
-from darksecrets.finetuning.cosine import table as cosine_table
-from darksecrets.finetuning.layers import Changes, last_layers
+from darksecrets.core.interventions.results import SweepResult
+from darksecrets.paper.ablation.agreement import task_agreement, worst_overlap
+from darksecrets.paper.ablation.seeds import effects_over_seeds
+from darksecrets.paper.ablation.statistics import Resampling
+from darksecrets.paper.finetuning import comparison
+from darksecrets.paper.finetuning.cosine import Similarities
+from darksecrets.paper.finetuning.cosine import table as cosine_table
+from darksecrets.paper.finetuning.layers import Changes, last_layers
 
 TASK = dataclasses.replace(TASKS[sweeps.CLASSES], metrics=("accuracy",))
 SAMPLES = Resampling(bootstrap=200, permutations=199, splits=40, seed=3)

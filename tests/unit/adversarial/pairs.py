@@ -8,10 +8,10 @@ import pandas as pd
 
 from adversarial import maps
 from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
-from darksecrets.attention.store import AttentionStore, write_store
-from darksecrets.features.labels import FEATURES, RELATIONS
-from darksecrets.features.measures import measure
-from darksecrets.features.tokens import Tokens
+from darksecrets.core.attention.store import AttentionStore, write_store
+from darksecrets.paper.features.labels import FEATURES, RELATIONS
+from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.tokens import Tokens
 
 Pairs = npt.NDArray[np.int64]
 

@@ -9,12 +9,12 @@ import pandas as pd
 
 from adversarial.models import SAMPLES, TASK
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.ablation.results import SweepResult
-from darksecrets.subnetworks.comparing import subnetwork_agreement
-from darksecrets.subnetworks.parts import Parts
-from darksecrets.subnetworks.results import sets_of
-from darksecrets.subnetworks.statistics import subnetwork_scores
-from darksecrets.subnetworks.tables import AS_IT_IS, BAD, GOOD, RANDOM, SUBNETWORKS
+from darksecrets.beyond.subnetworks.comparing import subnetwork_agreement
+from darksecrets.beyond.subnetworks.parts import Parts
+from darksecrets.beyond.subnetworks.results import sets_of
+from darksecrets.beyond.subnetworks.statistics import subnetwork_scores
+from darksecrets.beyond.subnetworks.tables import AS_IT_IS, BAD, GOOD, RANDOM, SUBNETWORKS
+from darksecrets.core.interventions.results import SweepResult
 
 _DRAWS, _EASY, _SPREAD = 20, 0.8, 0.3
 """Random subnetworks; mean margin of examples; how much subnetworks differ in quality."""

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
-from darksecrets.ablation.results import SweepResult
-from darksecrets.importance.orders import Plan
+from darksecrets.beyond.importance.orders import Plan
+from darksecrets.core.interventions.results import SweepResult
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,10 +18,10 @@ from adversarial.trials import (
     Trial,
     by_kind,
 )
-from darksecrets.syntax import heads
-from darksecrets.syntax.distractors import choices
-from darksecrets.syntax.guesses import Read
-from darksecrets.syntax.tables import NO
+from darksecrets.beyond.syntax import heads
+from darksecrets.beyond.syntax.distractors import choices
+from darksecrets.beyond.syntax.guesses import Read
+from darksecrets.beyond.syntax.tables import NO
 
 _SENTENCES = 200
 _FREQUENT = ("all", "nsubj", "det", "dobj", "pobj", "prep")

@@ -11,14 +11,14 @@ from adversarial import sweeps
 from adversarial.models import EQUAL, SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
-from darksecrets.ablation.links import DIRECTION, Experiments, linked
-from darksecrets.ablation.results import SweepResult
-from darksecrets.ablation.statistics import effects, of_kind
-from darksecrets.importance.curves import score_orders
-from darksecrets.importance.orders import Order, Plan
-from darksecrets.importance.steps import pruning_counts
-from darksecrets.importance.tables import RANDOM
-from darksecrets.models import selectors
+from darksecrets.beyond.importance.curves import score_orders
+from darksecrets.beyond.importance.orders import Order, Plan
+from darksecrets.beyond.importance.steps import pruning_counts
+from darksecrets.beyond.importance.tables import RANDOM
+from darksecrets.core.interventions.results import SweepResult
+from darksecrets.core.models import selectors
+from darksecrets.paper.ablation.links import DIRECTION, Experiments, linked
+from darksecrets.paper.ablation.statistics import effects, of_kind
 
 _TOLERANCE = 4.0
 _LAYERS_MATTER = "two layers matter, all of their heads alike"

@@ -25,10 +25,10 @@ from claim_tables import (
 )
 
 from adversarial.trials import ONE_END, POWER, Size, Statements, Trial
-from darksecrets.claims import registry
-from darksecrets.contracts import TABLES
-from darksecrets.stats.crossed import drawn_means, over_rivals
-from darksecrets.stats.seeds import mean_over_seeds
+from darksecrets.core.stats.crossed import drawn_means, over_rivals
+from darksecrets.core.stats.seeds import mean_over_seeds
+from darksecrets.pages.claims import registry
+from darksecrets.pages.contracts import TABLES
 
 _NORMAL = 1.96
 _SEED = 0.5  # standard deviation over seeds, in half-widths of the intervals

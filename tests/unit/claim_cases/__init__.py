@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 
 from claim_tables import Frames
 
-from darksecrets.claims.answers import Answer
+from darksecrets.pages.claims.answers import Answer
 
 CASES: dict[str, dict[Answer, Frames]] = {}
 ALSO: list[tuple[str, Answer, Frames]] = []

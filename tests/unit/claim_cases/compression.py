@@ -1,9 +1,9 @@
-"""Made-up tables for the claims that `darksecrets.compression` decides."""
+"""Made-up tables for the claims that `darksecrets.beyond.compression` decides."""
 
 import pandas as pd
 from claim_tables import NO, ON, OPEN, SEEDS, YES, Frames, whole
 
-from darksecrets.claims.answers import Answer
+from darksecrets.pages.claims.answers import Answer
 
 
 def compressed(

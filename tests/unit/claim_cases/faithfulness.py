@@ -1,9 +1,9 @@
-"""Made-up tables for the claims that `darksecrets.faithfulness` decides."""
+"""Made-up tables for the claims that `darksecrets.beyond.faithfulness` decides."""
 
 import numpy as np
 from claim_tables import NO, OPEN, TASKS, YES, Frames, among
 
-from darksecrets.claims.answers import Answer
+from darksecrets.pages.claims.answers import Answer
 
 
 def gradients(lower: float, upper: float, random: float = 1.0) -> Frames:

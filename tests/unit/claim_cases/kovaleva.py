@@ -15,7 +15,7 @@ from claim_tables import (
     together,
 )
 
-from darksecrets.claims.answers import Answer
+from darksecrets.pages.claims.answers import Answer
 
 PAPER = "kovaleva2019"
 TUNED = {"state": "finetuned"}

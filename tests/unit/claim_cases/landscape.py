@@ -1,10 +1,10 @@
-"""Made-up tables for the claims that `darksecrets.landscape` decides."""
+"""Made-up tables for the claims that `darksecrets.beyond.landscape` decides."""
 
 import pandas as pd
 from claim_tables import NO, ON, OPEN, SEEDS, YES, Frames, whole
 
-from darksecrets.claims.answers import Answer
-from darksecrets.landscape.tables import MEASURES, STATES
+from darksecrets.beyond.landscape.tables import MEASURES, STATES
+from darksecrets.pages.claims.answers import Answer
 
 
 def reset(lower: float, upper: float, mrpc: float | None = None, half: float = 0.5) -> Frames:

@@ -1,8 +1,8 @@
-"""Made-up tables for the claims that `darksecrets.norms` decides."""
+"""Made-up tables for the claims that `darksecrets.beyond.norms` decides."""
 
 from claim_tables import NO, OPEN, TASKS, YES, Frames, among, together
 
-from darksecrets.claims.answers import Answer
+from darksecrets.pages.claims.answers import Answer
 
 
 def encoder(column: str, value: float, kind: str = "special") -> Frames:

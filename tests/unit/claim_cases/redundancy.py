@@ -1,10 +1,10 @@
-"""Made-up tables for the claims that `darksecrets.redundancy` decides."""
+"""Made-up tables for the claims that `darksecrets.beyond.redundancy` decides."""
 
 import itertools
 
 from claim_tables import NO, OPEN, TASKS, YES, Frames, among, together
 
-from darksecrets.claims.answers import Answer
+from darksecrets.pages.claims.answers import Answer
 
 
 def near(value: float, random: float = 0.0, p: float = 0.001, last: float | None = None) -> Frames:

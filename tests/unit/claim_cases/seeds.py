@@ -1,10 +1,10 @@
-"""Made-up tables for the claims that `darksecrets.seeds` decides."""
+"""Made-up tables for the claims that `darksecrets.beyond.seeds` decides."""
 
 import pandas as pd
 from claim_tables import NO, OPEN, YES, Frames, whole
 
-from darksecrets.claims.answers import Answer
-from darksecrets.claims.sources import Run
+from darksecrets.pages.claims.answers import Answer
+from darksecrets.pages.claims.sources import Run
 
 ON = ("RTE", "QNLI", "SST-2")
 ONE_SEED = Run(dict.fromkeys(ON, ("accuracy",)), dict.fromkeys(ON, (1,)))

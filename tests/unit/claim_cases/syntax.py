@@ -1,11 +1,11 @@
-"""Made-up tables for the claims that `darksecrets.syntax` decides."""
+"""Made-up tables for the claims that `darksecrets.beyond.syntax` decides."""
 
 from functools import reduce
 
 import pandas as pd
 from claim_tables import NO, OPEN, YES, Frames, among
 
-from darksecrets.claims.answers import Answer
+from darksecrets.pages.claims.answers import Answer
 
 HEADS = "syntactic_heads"
 

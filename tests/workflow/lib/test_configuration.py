@@ -3,9 +3,9 @@ import pytest
 import yaml
 from shipped import DATA, MODEL
 
-from darksecrets.landscape import settings as landscape
-from darksecrets.run import analyses
-from darksecrets.run.errors import InputError
+from darksecrets.beyond import analyses
+from darksecrets.beyond.landscape import settings as landscape
+from darksecrets.core.run.errors import InputError
 from workflow.lib import configuration, reference
 from workflow.lib.configuration import load_schema, resolve
 from workflow.lib.tasks import shipped

@@ -13,7 +13,7 @@ LOAD = """
 import ast, sys
 from pathlib import Path
 root, script, *modules = sys.argv[1:]
-sys.path[:0] = [root, root + "/scripts"]
+sys.path[:0] = [root, str(Path(script).parent)]
 for module in modules:
     __import__(module)
 for node in ast.walk(ast.parse(Path(script).read_text())):
@@ -25,7 +25,8 @@ print(*(f for f in files if f.startswith((root + "/darksecrets/", root + "/scrip
 
 
 def script(name):
-    return ROOT / "scripts" / f"{name}.py"
+    (path,) = (ROOT / "scripts").glob(f"*/{name}.py")
+    return path
 
 
 @pytest.mark.parametrize(
@@ -34,8 +35,8 @@ def script(name):
         ("measure_attention", []),
         ("sample_maps", []),
         ("prepare_dataset", []),
-        ("figure", ["darksecrets.finetuning.figure5"]),
-        ("figure", ["darksecrets.patterns.figure1"]),
+        ("figure", ["darksecrets.paper.finetuning.figures.figure5"]),
+        ("figure", ["darksecrets.paper.patterns.figures.figure1"]),
     ],
 )
 def test_all_modules_that_python_loads_are_found(name, modules):
@@ -47,7 +48,7 @@ def test_all_modules_that_python_loads_are_found(name, modules):
 
 def test_imports_are_followed_also_inside_functions_and_beside_a_script(tmp_path):
     (tmp_path / "main.py").write_text(
-        "import beside\ndef f():\n    from darksecrets.data import (  # several\n"
+        "import beside\ndef f():\n    from darksecrets.core.data import (  # several\n"
         "        metrics as of,\n        tasks,\n    )\n"
     )
     (tmp_path / "beside.py").write_text("import json\n")
@@ -66,7 +67,7 @@ def test_imports_are_followed_also_inside_functions_and_beside_a_script(tmp_path
 
 def test_what_a_script_does_not_import_is_not_found():
     found = {path.name for path in files_of(script("compare_patterns"))}
-    assert {"shares.py", "repetition.py", "_job.py", "records.py"} <= found
+    assert {"shares.py", "repetition.py", "job.py", "records.py"} <= found
     assert not {"training.py", "measures.py", "extraction.py", "style.py"} & found
 
 
@@ -77,10 +78,10 @@ def test_no_module_is_imported_by_a_name_that_cannot_be_followed():
     """
     public = ROOT / "darksecrets" / "__init__.py"
     named_by_the_rule = {
-        ROOT / "scripts" / "figure.py",
-        ROOT / "darksecrets" / "claims" / "registry.py",
-        ROOT / "darksecrets" / "run" / "analyses.py",  # which `files_of` follows
-        ROOT / "darksecrets" / "models" / "preflight.py",  # for the workflow only
+        ROOT / "scripts" / "core" / "figure.py",
+        ROOT / "darksecrets" / "pages" / "claims" / "registry.py",
+        ROOT / "darksecrets" / "beyond" / "analyses.py",  # which `files_of` follows
+        ROOT / "darksecrets" / "core" / "models" / "preflight.py",  # for the workflow only
     }
     packages = {path.name for path in public.parent.iterdir() if path.is_dir()}
     for folder in ("darksecrets", "scripts"):
@@ -97,8 +98,8 @@ def test_no_module_is_imported_by_a_name_that_cannot_be_followed():
 def test_what_only_a_type_checker_reads_is_not_followed(tmp_path):
     (tmp_path / "main.py").write_text(
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
-        "    from darksecrets.data.tasks import TASKS\nelse:\n"
-        "    from darksecrets.run.errors import InputError\n"
+        "    from darksecrets.core.data.tasks import TASKS\nelse:\n"
+        "    from darksecrets.core.run.errors import InputError\n"
     )
     found = {path.name for path in files_of(tmp_path / "main.py")}
     assert found == {"main.py", "__init__.py", "errors.py"}

@@ -4,8 +4,8 @@ import shutil
 import pytest
 from shipped import DATA, MODEL
 
-from darksecrets.run.errors import InputError
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import RESOURCES
 from workflow.lib import preflight
 from workflow.lib.configuration import resolve
 

@@ -3,9 +3,9 @@
 import pytest
 from shipped import DATA, MODEL
 
-from darksecrets.models import checkpoints
-from darksecrets.models.size import BERT_BASE
-from darksecrets.run.files import RESOURCES
+from darksecrets.core.models import checkpoints
+from darksecrets.core.models.size import BERT_BASE
+from darksecrets.core.run.files import RESOURCES
 from workflow.lib import resources
 from workflow.lib.configuration import resolve
 from workflow.lib.tasks import shipped

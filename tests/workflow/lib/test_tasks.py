@@ -4,9 +4,9 @@ import pytest
 import yaml
 from shipped import DATA, MODEL
 
-from darksecrets.data import preflight
-from darksecrets.data.tasks import Files, Task
-from darksecrets.run.errors import InputError
+from darksecrets.core.data import preflight
+from darksecrets.core.data.tasks import Files, Task
+from darksecrets.core.run.errors import InputError
 from workflow.lib.configuration import resolve
 
 TOPICS = {

@@ -1,1 +1,0 @@
-"""Style and scripts of the atlas's page; `darksecrets.atlas.html` puts them together."""

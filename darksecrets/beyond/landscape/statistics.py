@@ -1,0 +1,165 @@
+"""Effects of reset layers on scores and losses, with intervals and tests, as in the ablation.
+
+Every model with layers reset is compared with the fine-tuned model, on the same examples. Over
+seeds, all models are compared on the same resamples of the examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.beyond.landscape import tables as t
+from darksecrets.beyond.landscape.results import Logits, Reset, losses, predictions, require_alike
+from darksecrets.core.arrays import Floats
+from darksecrets.core.data.metrics import METRICS, PERCENT
+from darksecrets.core.data.tasks import Task
+from darksecrets.core.interventions.results import SweepResult
+from darksecrets.core.run.columns import MODEL
+from darksecrets.core.run.tables import identify
+from darksecrets.core.stats.corrections import benjamini_hochberg
+from darksecrets.core.stats.resampling import feasible, interval, resampled_means, widened
+from darksecrets.core.stats.seeds import mean_over_seeds
+from darksecrets.paper.ablation.statistics import Resampling, bootstrap, effects
+
+RESAMPLES = 1000
+"""Bootstrap samples of losses, and of everything over seeds."""
+_WHAT = ["kind", "first_layer", "last_layer"]
+_FAMILY = ["kind", "metric"]
+_IDENTITY = {column.name for column in MODEL}
+
+
+def score(
+    results: Mapping[int, Reset], task: Task, state: str, resampling: Resampling
+) -> dict[str, pd.DataFrame]:
+    """Make the tables `darksecrets.beyond.landscape.tables.TABLES` of a task and state, by name.
+
+    Args:
+        results: The results by seed.
+        task: The task.
+        state: The state of the models.
+        resampling: Numbers of samples, seed.
+
+    Raises:
+        InputError: The results are of different examples or cannot be scored.
+    """
+    require_alike(results, task)
+    layers = [reset_layers(result, task, resampling) for result in results.values()]
+    of_seeds = [
+        identify(table, task.name, f"{state}/seed-{seed}")
+        for seed, table in zip(results, layers, strict=True)
+    ]
+    means = reset_means(results, layers, task, resampling)
+    about = pd.DataFrame({"task": task.name, "state": state}, index=means.index)
+    return {
+        t.RESET_LAYERS.name: pd.concat(of_seeds, ignore_index=True),
+        t.RESET_MEANS.name: pd.concat([about, means], axis=1),
+    }
+
+
+def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
+    """`RESET_LAYERS` of one model, without the columns that identify it.
+
+    Raises:
+        InputError: See `darksecrets.core.interventions.scores.require_usable`.
+    """
+    table = _effects(result, task, resampling)
+    table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
+    return table[[name for name in t.RESET_LAYERS.names if name not in _IDENTITY]]
+
+
+def _outputs(result: Reset) -> Logits:
+    """[models, examples, outputs]: the fine-tuned model, and with each swap."""
+    return np.concatenate([result.finetuned[None], result.swapped])
+
+
+def _effects(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
+    """Rows of scores and losses of every model with layers reset."""
+    outputs = _outputs(result)
+    table, _ = effects(_as_sweep(outputs, result, task), task, resampling)
+    number = table.groupby("metric", sort=False).cumcount().to_numpy()
+    of_loss = losses(task, outputs, result.labels)
+    resamples = min(RESAMPLES, resampling.bootstrap)
+    change = of_loss[1:] - of_loss[0]
+    drawn = resampled_means(change.T, resamples, _rng(resampling))
+    low, high = widened(interval(drawn), change.mean(axis=1), np.array(change.shape[1]))
+    per_set = result.swaps.reset_index(drop=True).assign(
+        examples=len(result.idx),
+        flips=PERCENT * _flips(outputs, task),
+        loss_delta=change.mean(axis=1),
+        loss_low=low,
+        loss_high=high,
+    )
+    numbers = table.drop(columns=["kind", "layer", "head", "name"])
+    return pd.concat([per_set.iloc[number].reset_index(drop=True), numbers], axis=1)
+
+
+def _as_sweep(outputs: Logits, result: Reset, task: Task) -> SweepResult:
+    """The models as sets of a sweep, the first of which is the baseline."""
+    kinds = ["baseline"] + ["set"] * (len(outputs) - 1)
+    sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": ""})
+    return SweepResult(sets, predictions(task, outputs), result.labels, result.idx)
+
+
+def _flips(outputs: Logits, task: Task) -> Floats:
+    """[models] share of the examples whose prediction is not that of the first model."""
+    predicted = predictions(task, outputs)
+    if task.is_regression:
+        return np.full(len(predicted) - 1, np.nan)
+    return (predicted[1:] != predicted[0]).mean(axis=1)
+
+
+def reset_means(
+    results: Mapping[int, Reset], tables: Sequence[pd.DataFrame], task: Task, draws: Resampling
+) -> pd.DataFrame:
+    """`RESET_MEANS` of one task and state, without ``task`` and ``state``.
+
+    Args:
+        results: The results by seed, of the same examples.
+        tables: What `reset_layers` returned for each, with all its rows.
+        task: The task.
+        draws: Numbers of samples, seed; at most `RESAMPLES` are drawn.
+    """
+    parts = []
+    first, columns = tables[0], [*_WHAT, "metric"]
+    groups = [(_outputs(result), result) for result in results.values()]
+    sweeps = [_as_sweep(*group, task) for group in groups]
+    for metric, rows in first.groupby("metric", sort=False):
+        resamples = min(RESAMPLES, draws.bootstrap)
+        drawn = [bootstrap(sweep, str(metric), resamples, _rng(draws)) for sweep in sweeps]
+        of_loss = [losses(task, outputs, result.labels) for outputs, result in groups]
+        of_loss_drawn = [
+            resampled_means((found[1:] - found[0]).T, resamples, _rng(draws)) for found in of_loss
+        ]
+        of = {
+            name: np.stack([table.loc[rows.index, name].to_numpy(float) for table in tables])
+            for name in ("baseline", "score", "delta", "flips", "loss_delta")
+        }
+        bounds = [PERCENT * end for end in METRICS[str(metric)].bounds_of_differences]
+        means = _over_seeds(of["delta"], PERCENT * np.stack(drawn)[:, :, 1:])
+        low, high = feasible([means.low, means.high], bounds[0], bounds[1])
+        of_losses = _over_seeds(of["loss_delta"], np.stack(of_loss_drawn))
+        parts.append(
+            rows[columns].assign(
+                seeds=len(results),
+                **{name: of[name].mean(axis=0) for name in ("baseline", "score", "flips")},
+                **{"delta": means.mean, "ci_low": low, "ci_high": high, "p_value": means.p},
+                **{"loss_delta": of_losses.mean, "loss_low": of_losses.low},
+                loss_high=of_losses.high,
+            )
+        )
+    table = pd.concat(parts, ignore_index=True)
+    table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
+    return table[[name for name in t.RESET_MEANS.names if name not in ("task", "state")]]
+
+
+def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `core.stats.seeds.Means`
+    """Means over seeds: of values [seeds, sets], drawn for the same resamples [seeds, ., sets]."""
+    return mean_over_seeds(values, drawn.mean(axis=0).var(axis=0), family=len(values) > 1)
+
+
+def _rng(resampling: Resampling) -> np.random.Generator:
+    return np.random.default_rng(resampling.seed)

@@ -1,0 +1,201 @@
+"""Attention between words: maps of word pieces, reduced as Clark et al. (2019) do.
+
+A word's attention to another is the sum over the pieces of the word attended to, and the mean over
+the pieces of the word that attends. Special tokens are no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from darksecrets.core.attention.extraction import (
+    Inputs,
+    batches_for,
+    batches_of,
+    encode_longest_first,
+    pad,
+)
+from darksecrets.core.data.alignment import overlaps
+from darksecrets.core.data.sentences import Sentence
+from darksecrets.core.models.hooks import observe
+from darksecrets.core.models.reach import windows_of
+from darksecrets.core.models.reading import Reading
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.progress import progress
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class WordMaps:
+    """Word maps of a few sentences; W is the number of words of the longest one.
+
+    Attributes:
+        numbers: Which sentences of the treebank.
+        maps: [sentence, layer, head, W, W] attention of a word (row) to another; 0 beyond a
+            sentence's words.
+        apart: [sentence, W, W] whether both are words of the sentence that share no piece. A word
+            shares its own, and so do the parts of a contraction that the tokenizer does not split.
+    """
+
+    numbers: list[int]
+    maps: torch.Tensor
+    apart: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The sentences that a model can read whole, longest first.
+
+    Attributes:
+        numbers: Which sentences of the treebank.
+        belongs: For each, [L, words] whether a token is a piece of a word.
+        inputs: What the model reads.
+    """
+
+    numbers: list[int]
+    belongs: list[Flags]
+    inputs: Inputs
+
+    def of(self, places: Sequence[int]) -> Aligned:
+        """Some of them."""
+        return Aligned(
+            [self.numbers[place] for place in places],
+            [self.belongs[place] for place in places],
+            {name: [values[place] for place in places] for name, values in self.inputs.items()},
+        )
+
+
+def align(
+    sentences: Sequence[Sentence], tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> Aligned:
+    """Tokenize a treebank and find the pieces of every word.
+
+    Args:
+        sentences: The treebank.
+        tokenizer: That of the model.
+        max_length: Longest sequence that the model is to read, in tokens.
+
+    Raises:
+        InputError: No sentence can be read whole.
+    """
+    texts = {"sentence1": [sentence.text for sentence in sentences]}
+    table, inputs = encode_longest_first(texts, tokenizer, max_length)
+    rows = table.to_dict("records")
+    belongs = [pieces_of_words(sentences[row["idx"]], row) for row in rows]
+    kept = [place for place, flags in enumerate(belongs) if flags.any(axis=0).all()]
+    if not kept:
+        raise InputError(
+            f"Found {len(sentences)} sentences in the treebank, none of which the model can read "
+            f"whole in {max_length} tokens. Choose other sentences, or raise "
+            "fine_tuning.max_length."
+        )
+    return Aligned([row["idx"] for row in rows], belongs, inputs).of(kept)
+
+
+def pieces_of_words(sentence: Sentence, row: Mapping[Any, Any]) -> Flags:
+    """[L, words] which tokens are pieces of which words, by their places in the text.
+
+    The parts of a contraction that share their place share its pieces, as do words that the
+    tokenizer does not split between.
+
+    Args:
+        sentence: The sentence.
+        row: Its tokens, see `attention.store`.
+    """
+    offsets = np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
+    spans = np.array([sentence.starts, sentence.ends]).T
+    special = np.asarray(row["special"], dtype=bool)
+    return overlaps(offsets, np.asarray(row["segments"]), special, 0, spans)
+
+
+def reduced(maps: torch.Tensor, belongs: torch.Tensor) -> torch.Tensor:
+    """Attention between words, from attention between tokens.
+
+    Args:
+        maps: [sentence, head, token, token].
+        belongs: [sentence, token, word] 1 if a token is a piece of a word.
+
+    Returns:
+        [sentence, head, word, word].
+    """
+    pieces = belongs.sum(dim=1).clamp(min=1)  # 0 beyond a sentence's words
+    means = (belongs / pieces[:, None]).transpose(1, 2)
+    return means[:, None] @ maps @ belongs[:, None]
+
+
+def word_maps(reading: Reading, sentences: Sequence[Sentence]) -> Iterator[WordMaps]:
+    """Run a model over a treebank; memory does not depend on the number of sentences.
+
+    Args:
+        reading: The model.
+        sentences: The treebank. Those that `align` or local attention leaves out have no maps.
+
+    Raises:
+        InputError: See `align`; or all sentences are longer than local attention reaches.
+    """
+    tokenizer = reading.tokenizer()
+    aligned = align(sentences, tokenizer, reading.max_length)
+    model = reading.load()
+    aligned = within_reach(aligned, model)
+    lengths = [len(flags) for flags in aligned.belongs]
+    with progress("Word maps", len(lengths), "sentences") as advance:
+        for batch in batches_for(model, batches_of(len(lengths), reading.batch_size), lengths):
+            yield _of_batch(model, aligned, batch, tokenizer.pad_token_id)
+            advance(len(batch))
+
+
+def within_reach(aligned: Aligned, model: PreTrainedModel) -> Aligned:
+    """Leave out sentences that are longer than local attention reaches.
+
+    There, a word cannot attend to all others, and says little by which it attends to most.
+
+    Raises:
+        InputError: None is left.
+    """
+    lengths = [len(flags) for flags in aligned.belongs]
+    windows = [window for window in windows_of(model, lengths[0]) if window is not None]
+    longest = min(windows, default=lengths[0]) + bool(windows)
+    kept = [place for place, length in enumerate(lengths) if length <= longest]
+    if not kept:
+        raise InputError(
+            f"Found {len(lengths)} sentences of {lengths[-1]} tokens or more, expected some that "
+            f"are not longer than the local attention of the model reaches ({longest} tokens). "
+            "Choose shorter sentences, or a model whose windows are larger."
+        )
+    return aligned.of(kept)
+
+
+def _of_batch(
+    model: PreTrainedModel, aligned: Aligned, batch: range, pad_token_id: int
+) -> WordMaps:
+    """Word maps of all layers for a batch of sentences."""
+    own = slice(batch.start, batch.stop)
+    belongs = _padded(aligned.belongs[own]).to(model.device)
+    inputs = pad(aligned.inputs, batch, pad_token_id)
+    with torch.inference_mode(), observe(model, maps=True) as seen:
+        model(**{name: ids.to(model.device) for name, ids in inputs.items()})
+        maps = torch.stack([reduced(layer, belongs) for layer in seen.maps.values()], dim=1)
+    shared = belongs.transpose(1, 2) @ belongs
+    words = belongs.any(dim=1)
+    return WordMaps(
+        aligned.numbers[own], maps, (shared == 0) & words[:, :, None] & words[:, None, :]
+    )
+
+
+def _padded(belongs: Sequence[Flags]) -> torch.Tensor:
+    """[sentence, token, word] as numbers, from the flags of each sentence."""
+    tokens, words = (max(sizes) for sizes in zip(*(flags.shape for flags in belongs), strict=True))
+    padded = np.zeros((len(belongs), tokens, words), dtype=np.float32)
+    for flags, own in zip(padded, belongs, strict=True):
+        flags[: own.shape[0], : own.shape[1]] = own
+    return torch.from_numpy(padded)

@@ -1,0 +1,1 @@
+"""What every section uses: tables and records, statistics, data, models, attention, disabling."""

@@ -1,0 +1,83 @@
+"""From sentences to word-piece ids: one place for training, scoring and extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.core.run.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+#: Text columns of the project's data; examples of single-sentence tasks have only the first.
+SENTENCES = ("sentence1", "sentence2")
+
+
+def sentence_columns(names: Iterable[str]) -> list[str]:
+    """Those of the given columns that are text columns of the data contract: one or two."""
+    found = set(names)
+    return [name for name in SENTENCES if name in found]
+
+
+def encode(
+    columns: Mapping[str, Sequence[str]],
+    tokenizer: PreTrainedTokenizerBase,
+    max_length: int,
+    *,
+    layout: bool = False,
+) -> dict[str, list[list[Any]]]:
+    """Tokenize examples without padding; pairs are truncated at the end of the longer sentence.
+
+    Args:
+        columns: The text columns of the data contract: ``sentence1`` and, for pairs,
+            ``sentence2``. Others are ignored.
+        tokenizer: The fast tokenizer saved with the model.
+        max_length: Longest sequence kept, in tokens, special tokens included.
+        layout: Also return the position of each token: ``special_tokens_mask`` (1 for [CLS] and
+            [SEP]), ``offset_mapping`` (start and end, exclusive, in characters of its sentence;
+            (0, 0) for special tokens) and ``segments`` (0 first sentence, 1 second; a special
+            token belongs to the sentence before it, as in BERT's segment ids, even if the model
+            has no such ids).
+
+    Returns:
+        The model's inputs (``input_ids``, ``attention_mask``, and ``token_type_ids`` if the model
+        has them), and the layout if requested: by name, one list per example.
+
+    Raises:
+        InputError: The model cannot take sequences of ``max_length`` tokens, or the layout is
+            requested and the tokenizer does not report offsets.
+    """
+    if max_length > tokenizer.model_max_length:
+        raise InputError(
+            f"max_length is {max_length} tokens, but the model takes {tokenizer.model_max_length} "
+            f"({tokenizer.name_or_path}). Set max_length to {tokenizer.model_max_length} or less."
+        )
+    if layout and not tokenizer.is_fast:
+        raise InputError(
+            f"The tokenizer of {tokenizer.name_or_path} ({type(tokenizer).__name__}) does not "
+            "report the positions of tokens in the text. Save a fast one (tokenizer.json) beside "
+            "the model."
+        )
+    encoded = tokenizer(
+        *(list(columns[name]) for name in sentence_columns(columns)),
+        truncation="longest_first",
+        max_length=max_length,
+        padding=False,
+        return_special_tokens_mask=layout,
+        return_offsets_mapping=layout,
+    )
+    result: dict[str, list[list[Any]]] = dict(encoded)
+    if layout:
+        examples = range(len(result["input_ids"]))
+        result["segments"] = [_segments(encoded.sequence_ids(i)) for i in examples]
+    return result
+
+
+def _segments(sentences: Sequence[int | None]) -> list[int]:
+    """Assign special tokens (None) to the sentence before them; to 0 at the start."""
+    segments: list[int] = []
+    for sentence in sentences:
+        segments.append(sentence if sentence is not None else (segments or [0])[-1])
+    return segments

@@ -1,0 +1,35 @@
+"""The validation examples whose attention is studied: the same for every model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from darksecrets.core.run.errors import InputError
+
+
+def sample(dataset: Path, size: int, seed: int) -> list[int]:
+    """Draw up to ``size`` validation examples without replacement, for the attention experiments.
+
+    The draw depends only on ``idx``, ``size`` and ``seed``, so every model gets the same examples.
+
+    Args:
+        dataset: Folder of a data set (``DatasetDict.save_to_disk``).
+        size: 1000 in the paper; with fewer validation examples, all are taken.
+        seed: Seed of the draw.
+
+    Returns:
+        Their ``idx``, ascending.
+
+    Raises:
+        InputError: ``size`` is not positive.
+    """
+    import numpy as np
+    from datasets import load_from_disk
+
+    if size < 1:
+        raise InputError(f"A sample of {size} examples was asked for; it must have at least 1.")
+    idx = np.sort(np.asarray(load_from_disk(str(dataset))["validation"]["idx"], dtype=np.int64))
+    if len(idx) > size:
+        idx = np.sort(np.random.default_rng(seed).choice(idx, size, replace=False))
+    numbers: list[int] = idx.tolist()
+    return numbers

@@ -1,0 +1,1 @@
+"""Disabling heads and layers, and predicting with every one of them disabled."""

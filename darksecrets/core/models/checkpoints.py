@@ -1,0 +1,421 @@
+"""Locate the pre-trained checkpoint and check that the experiments can use it (section 3).
+
+A checkpoint is a Hugging Face folder: ``config.json``, weights as safetensors, and a tokenizer.
+What needs torch imports it, so that plans are quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.core.data import hub
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import RESOURCES
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+SHIPPED = RESOURCES / "tiny-bert"
+
+WEIGHTS = "model.safetensors"
+WEIGHTS_INDEX = "model.safetensors.index.json"
+PICKLED_WEIGHTS = "pytorch_model*.bin"
+# One of these is enough for a tokenizer: fast format, WordPiece, byte-level BPE, SentencePiece.
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
+
+_SHORT = 4
+"""Tokens of the shorter text of a trial, see `darksecrets.core.models.session.trial_inputs`."""
+
+# Files to download from a repository on the Hub; each pattern must match one.
+HUB_PATTERNS = ("config.json", "model*.safetensors*", "tokenizer*.json")
+
+
+def folder_of(source: Mapping[str, Any]) -> Path:
+    """Folder of a checkpoint that is on this machine.
+
+    Args:
+        source: Section ``model`` of a configuration, whose ``source`` is ``folder``.
+    """
+    return Path(source["folder"])
+
+
+def fetch(source: Mapping[str, Any]) -> Path:
+    """Folder of a checkpoint, downloaded first if ``source`` is ``hub`` (``id``, ``revision``).
+
+    Raises:
+        InputError: If it is not available.
+    """
+    if source["source"] == "hub":
+        return hub.download(source["id"], source["revision"], HUB_PATTERNS, "model")
+    return folder_of(source)
+
+
+def cached(source: Mapping[str, Any], name: str) -> Path | None:
+    """A file of a checkpoint on the Hub, if it is in the cache; makes no request."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:  # Snakemake may run without it
+        return None
+    found = try_to_load_from_cache(source["id"], name, revision=source["revision"])
+    return Path(found) if isinstance(found, str) else None
+
+
+def check(source: Mapping[str, Any], max_length: int) -> None:
+    """Check a checkpoint on this machine.
+
+    Of one on the Hub, only the configuration is checked, and only if it is in the cache; everything
+    is checked after its download.
+
+    Args:
+        source: Section ``model`` of a configuration.
+        max_length: Longest sequence of the run, in tokens.
+
+    Raises:
+        InputError: What is missing, or why the experiments cannot use it.
+    """
+    if source["source"] == "hub":
+        if file := cached(source, "config.json"):
+            check_configuration(file.parent, max_length)
+        return
+    folder = folder_of(source)
+    check_files(folder)
+    if not is_shipped(folder) or max_length > _positions_of_bert(folder):
+        check_configuration(folder, max_length)
+
+
+def is_shipped(folder: Path) -> bool:
+    """Whether a folder is that of the tiny BERT that ships with the project.
+
+    Tests know what can be done with it, so that its plans need not import torch.
+    """
+    return folder.resolve() == SHIPPED.resolve()
+
+
+def _positions_of_bert(folder: Path) -> int:
+    """Tokens that a BERT has positions for, from its ``config.json``."""
+    return int(read_settings(folder / "config.json")["max_position_embeddings"])
+
+
+def check_hub(source: Mapping[str, Any]) -> None:
+    """If the source is the Hub, check that the checkpoint can be downloaded or is in the cache.
+
+    Raises:
+        InputError: The checkpoint cannot be downloaded.
+    """
+    if source["source"] == "hub":
+        hub.check(source["id"], source["revision"], HUB_PATTERNS, "model")
+
+
+def check_files(folder: Path) -> None:
+    """Check that all files of a checkpoint exist and its weight files are complete.
+
+    Raises:
+        InputError: Lists what was found and what was expected.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: no such folder, expected a Hugging Face model folder (config.json, "
+            f"{WEIGHTS}, tokenizer). Check model.folder in the configuration."
+        )
+    names = sorted(path.name for path in folder.iterdir())
+    if missing := list(_missing(folder)):
+        raise InputError(
+            f"{folder}: found {', '.join(names) or 'nothing'}; missing {' and '.join(missing)}. "
+            "Save the model and its tokenizer there with save_pretrained."
+        )
+    check_weights(folder)
+
+
+def _missing(folder: Path) -> Iterator[str]:
+    """Files that a checkpoint lacks, with advice where it helps."""
+    if not (folder / "config.json").is_file():
+        yield "config.json"
+    if not any((folder / name).is_file() for name in (WEIGHTS, WEIGHTS_INDEX)):
+        pickled = any(folder.glob(PICKLED_WEIGHTS))
+        yield f"{WEIGHTS}" + (
+            " (pickled weights can run code and are not read: convert them to safetensors with "
+            "from_pretrained and save_pretrained)"
+            if pickled
+            else ""
+        )
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        yield f"a tokenizer (one of {', '.join(TOKENIZERS)})"
+
+
+def read_settings(file: Path) -> dict[str, Any]:
+    """Read a JSON file of a checkpoint that holds an object, such as ``config.json``.
+
+    Raises:
+        InputError: It cannot be read, or is something else; the message names the line.
+    """
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(
+            f"{file}{line}: cannot be read as JSON ({error}), expected the settings of a model in "
+            "UTF-8. Copy or download the file again."
+        ) from None
+    if not isinstance(settings, dict):
+        raise InputError(
+            f"{file}: found a {type(settings).__name__}, expected an object: {{...}}. Copy or "
+            "download the file again."
+        )
+    return settings
+
+
+def refuse_code(file: Path) -> None:
+    """Refuse a checkpoint that names code of its own, which would run if anything trusted it.
+
+    It is refused even if `transformers` has a class of the same type: with its own code the model
+    would be another one.
+
+    Args:
+        file: ``config.json`` or ``tokenizer_config.json``; need not exist.
+
+    Raises:
+        InputError: It has the key ``auto_map``.
+    """
+    if file.is_file() and (code := read_settings(file).get("auto_map")):
+        raise InputError(
+            f"{file}: found the key auto_map, which names code that comes with the model ({code}), "
+            "expected a model that transformers itself knows: code of a model is never run. Use "
+            "another checkpoint; if the class in transformers is the right one, remove the key "
+            "from a copy of the folder."
+        )
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The weight files of a checkpoint."""
+    return sorted(folder.glob("model*.safetensors"))
+
+
+def count_tensors(folder: Path) -> int:
+    """Number of tensors in a checkpoint, from the headers of its files."""
+    from safetensors import safe_open
+
+    count = 0
+    for file in weight_files(folder):
+        with safe_open(file, framework="numpy") as content:
+            count += len(content.keys())
+    return count
+
+
+def check_weights(folder: Path) -> None:
+    """Check the size of a checkpoint's weight files against their headers.
+
+    Raises:
+        InputError: Names the file that is damaged, and how to make it again.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    for file in weight_files(folder):
+        try:
+            with safe_open(file, framework="numpy"):
+                pass
+        except SafetensorError as error:
+            raise InputError(
+                f"{file}: found {file.stat().st_size} bytes that are not a complete safetensors "
+                f"file ({error}), expected the weights of a model. If this run made it, delete its "
+                "folder and run the same command again, which makes it anew; otherwise copy or "
+                "download it again."
+            ) from error
+
+
+def check_configuration(folder: Path, max_length: int) -> None:
+    """Check that a configuration is that of an encoder for texts of the run's length.
+
+    What the model computes is checked by `check_maps`, once its weights are there.
+
+    Args:
+        folder: The checkpoint.
+        max_length: Longest sequence of the run, in tokens.
+
+    Raises:
+        InputError: Says what the configuration lacks.
+    """
+    config = _classifier_config(folder)
+    heads = getattr(config, "num_attention_heads", 0)
+    if heads < 1:
+        raise _unusable(folder, config, f"found {heads} heads", "one or more")
+    with _any_error_is(folder, config, "a model of this configuration"):
+        model = _outline(config)
+    weights = sum(parameter.numel() for parameter in model.parameters())
+    found = sum(file.stat().st_size for file in weight_files(folder))
+    # A weight takes at least a byte. Of a model on the Hub, only config.json may be there.
+    if found and weights > found:
+        raise InputError(
+            f"{folder}/config.json: found sizes that mean {weights:.1e} weights in its first "
+            f"layers alone, but the files of weights have {found} bytes. Expected config.json and "
+            "weights of one model: copy or download both again."
+        )
+    positions = _positions(model)
+    if positions is not None and positions < max_length:
+        raise InputError(
+            f"{folder}: the model takes at most {positions} tokens, but fine_tuning.max_length is "
+            f"{max_length}. Set it to {positions} or less."
+        )
+
+
+def check_maps(model: PreTrainedModel, folder: Path, max_length: int) -> None:
+    """Check that an encoder returns a map for every layer and head, by one pass through it.
+
+    It reads two texts, one of ``max_length`` tokens and one of 4, padded. Its tokens must attend in
+    both directions; maps must be [text, head, query, key], and rows must sum to 1 over the real
+    tokens.
+
+    Args:
+        model: The encoder, in evaluation mode.
+        folder: Its checkpoint, for messages.
+        max_length: Longest sequence of the run, in tokens.
+
+    Raises:
+        InputError: Says what the maps lack.
+    """
+    import torch
+
+    from darksecrets.core.models.reach import windows_of
+    from darksecrets.core.models.session import is_reachable, observe, trial_inputs
+
+    config = model.config
+    layers, heads = config.num_hidden_layers, config.num_attention_heads
+    wanted = f"{layers} maps of {heads} heads"
+    with (
+        _any_error_is(folder, config, wanted),
+        torch.inference_mode(),
+        observe(model, maps=True) as seen,
+    ):
+        model(**trial_inputs(model, max_length))
+    maps = list(seen.maps.values())
+    shapes = [tuple(each.shape) for each in maps]
+    if shapes != [(2, heads, max_length, max_length)] * layers:
+        raise _unusable(folder, config, f"found maps of the shapes {shapes}", wanted)
+    if not any(each[0].triu(1).any() for each in maps):
+        raise _no_encoder(folder, config, "a decoder")
+    for text, length in enumerate((max_length, _SHORT)):
+        sums = [each[text, :, :length, :length].sum(-1) for each in maps]
+        if any(not (each - 1).abs().max() <= 1e-4 for each in sums):  # NaN is wrong, too
+            found = "found rows that do not sum to 1, as damaged weights give"
+            raise _unusable(folder, config, found, "rows that do")
+    windows_of(model, max_length)
+    # Local attention must be known from masks, not only as weights of 0.
+    if not is_reachable(model) and any((each[0] == 0).any() for each in maps):
+        found = "found places of a map that a token does not attend to"
+        raise _unusable(folder, config, found, "attention to all tokens")
+
+
+@contextlib.contextmanager
+def _any_error_is(folder: Path, config: PreTrainedConfig, wanted: str) -> Iterator[None]:
+    """Turn an error into a message: unsupported models raise all kinds of errors."""
+    try:
+        yield
+    except Exception as error:
+        raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
+
+
+def _outline(config: PreTrainedConfig) -> PreTrainedModel:
+    """A trial model without memory for its weights."""
+    import torch
+
+    with torch.device("meta"):
+        return _trial_model(config)
+
+
+def _positions(model: PreTrainedModel) -> int | None:
+    """Tokens that a model has positions for; None if it learns none, or under another name."""
+    from torch import nn
+
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            # RoBERTa's positions begin after that of padding.
+            first = 0 if module.padding_idx is None else module.padding_idx + 1
+            return module.num_embeddings - first
+    return None
+
+
+def _classifier_config(folder: Path) -> PreTrainedConfig:
+    """Configuration of a checkpoint that transformers can load as a text classifier."""
+    from transformers import (
+        MODEL_FOR_CAUSAL_LM_MAPPING,
+        MODEL_FOR_MASKED_LM_MAPPING,
+        MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+        AutoConfig,
+    )
+
+    read_settings(folder / "config.json")
+    refuse_code(folder / "config.json")
+    try:
+        config: PreTrainedConfig = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    except Exception as error:  # the classes of configurations raise all kinds of errors
+        raise InputError(
+            f"{folder}/config.json: found a model that transformers does not know "
+            f"({_line(error)}). Expected a BERT-family checkpoint."
+        ) from error
+    for key, kind in (("is_encoder_decoder", "an encoder–decoder"), ("is_decoder", "a decoder")):
+        if getattr(config, key, False):
+            raise _no_encoder(folder, config, kind)
+    kind_of_model = type(config)
+    if kind_of_model in MODEL_FOR_CAUSAL_LM_MAPPING and (
+        kind_of_model not in MODEL_FOR_MASKED_LM_MAPPING
+    ):
+        raise _no_encoder(folder, config, "a decoder")
+    if kind_of_model not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
+        raise InputError(
+            f"{folder}/config.json: found a model of type '{config.model_type}', which "
+            "transformers cannot load as AutoModelForSequenceClassification. "
+            "Expected a BERT-family checkpoint."
+        )
+    return config
+
+
+def trial_model(folder: Path) -> PreTrainedModel:
+    """A small model of a checkpoint's type: random weights, at most two layers, few embeddings."""
+    return _trial_model(_classifier_config(folder))
+
+
+def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    specials = [
+        value
+        for name, value in config.to_dict().items()
+        if name.endswith("_token_id") and isinstance(value, int)
+    ]
+    config.num_hidden_layers = min(2, config.num_hidden_layers)
+    config.vocab_size = min(config.vocab_size, max([64, *specials]) + 1)
+    with torch.random.fork_rng(devices=[]):
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
+    model.train(False)
+    return model
+
+
+def _line(error: Exception) -> str:
+    """The message of an error in one line."""
+    return " ".join(str(error).split())
+
+
+def _no_encoder(folder: Path, config: PreTrainedConfig, found: str) -> InputError:
+    return InputError(
+        f"{folder}: found {found} (type '{config.model_type}'), expected an encoder, whose tokens "
+        "attend to those before and after them. Use a checkpoint of BERT, RoBERTa, DeBERTa, "
+        "ModernBERT or another encoder."
+    )
+
+
+def _unusable(folder: Path, config: PreTrainedConfig, found: str, wanted: str) -> InputError:
+    return InputError(
+        f"{folder}: the model of type '{config.model_type}' gives no usable attention maps: "
+        f"{found}; expected {wanted}. Use a BERT-family "
+        "checkpoint (BERT, RoBERTa, DistilBERT, ELECTRA, …)."
+    )

@@ -1,0 +1,94 @@
+"""Checks of a run's model before the first job."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from darksecrets.core.data import hub
+from darksecrets.core.models import checkpoints, loading
+from darksecrets.core.models.size import config_file
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.libraries import can_import
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Check a model on this machine; one on the Hub is checked after its download.
+
+    Args:
+        config: A resolved configuration.
+
+    Raises:
+        InputError: What is missing, or why the experiments cannot use it.
+    """
+    if can_import("safetensors", "torch", "transformers"):
+        model, max_length = config["model"], config["fine_tuning"]["max_length"]
+        checkpoints.check(model, max_length)
+        if model["source"] == "folder" and not checkpoints.is_shipped(Path(model["folder"])):
+            loading.check_fit(Path(model["folder"]), max_length)
+
+
+def check_hub(config: Mapping[str, Any]) -> None:
+    """Check that a model on the Hub can be downloaded or is in the cache.
+
+    Raises:
+        InputError: It is in neither.
+    """
+    if config["model"]["source"] == "hub" and can_import("huggingface_hub"):
+        checkpoints.check_hub(config["model"])
+
+
+def local_folder(model: Mapping[str, Any], fetched: Path) -> Path | None:
+    """The folder with a model's ``config.json``, if it is on this machine; nothing is downloaded.
+
+    Args:
+        model: Section ``model`` of a configuration.
+        fetched: Folder into which the run downloads a model from the Hub.
+
+    Returns:
+        None also for the shipped model, with which everything can be done.
+    """
+    file = config_file(model, fetched)
+    return file.parent if file and not checkpoints.is_shipped(file.parent) else None
+
+
+def known_folder(model: Mapping[str, Any]) -> Path | None:
+    """The folder with a model's ``config.json``, which is downloaded if only the Hub has it.
+
+    Args:
+        model: Section ``model`` of a configuration.
+
+    Returns:
+        None if the Hub cannot be asked, because ``huggingface_hub`` is missing; and for the shipped
+        model, with which everything can be done.
+
+    Raises:
+        InputError: The Hub does not have the model.
+    """
+    if model["source"] == "folder":
+        folder = checkpoints.folder_of(model)
+        return None if checkpoints.is_shipped(folder) else folder
+    if not can_import("huggingface_hub"):
+        return None
+    return hub.download(model["id"], model["revision"], ["config.json"], "model")
+
+
+def refusal(folder: Path, require: str) -> str:
+    """Why something cannot be done with a checkpoint; empty if it can, or if torch is missing.
+
+    Args:
+        folder: The checkpoint; ``config.json`` is enough.
+        require: Module and name of a function that raises an `InputError` for a model with which it
+            cannot be done; it gets a small random model of the checkpoint's architecture. By name,
+            because its module imports torch, which slows plans.
+    """
+    if importlib.util.find_spec("torch") is None:
+        return ""
+    module, _, name = require.rpartition(".")
+    try:
+        getattr(importlib.import_module(module), name)(checkpoints.trial_model(folder))
+    except InputError as error:
+        return f"{folder}: {error}"
+    return ""

@@ -1,0 +1,78 @@
+"""One self-attention map with its tokens (Figures 1, 3): rows are queries, columns are keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.core.plotting.colours import MAP
+from darksecrets.core.plotting.style import SIZE
+from darksecrets.core.plotting.user_text import drawable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.image import AxesImage
+
+_LINE = 1.05
+"""Least distance between the middles of two tokens, relative to their size."""
+
+
+def saturation(weights: npt.NDArray[np.floating]) -> float:
+    """The weight at the dark end of the colour map: the L-th greatest of an [L, L] map.
+
+    A full column or diagonal of L equal weights is then drawn darkest, and a few large weights do
+    not make all others invisible.
+    """
+    cells = np.sort(weights, axis=None)
+    return float(cells[-len(weights)])
+
+
+def draw_map(
+    axes: Axes, weights: npt.NDArray[np.floating], tokens: Sequence[str], darkest: float
+) -> AxesImage:
+    """Draw a map, darker = more attention.
+
+    Args:
+        axes: Where to draw; its size determines how many tokens are written.
+        weights: [query, key] weights, rows sum to 1.
+        tokens: [L] word pieces, written along both axes; see `written`.
+        darkest: The weight at the dark end of the colour map, see `saturation`.
+    """
+    image = axes.imshow(
+        weights.astype(np.float32), cmap=MAP, vmin=0, vmax=darkest, interpolation="nearest"
+    )
+    box = axes.get_window_extent()
+    cell = min(box.width, box.height) / axes.figure.dpi * 72 / len(tokens)
+    places = written(weights, apart=math.ceil(_LINE * SIZE / cell))
+    names = [drawable(tokens[place]) for place in places]
+    axes.set_xticks(places, names, rotation=90, fontsize=SIZE)
+    axes.set_yticks(places, names, fontsize=SIZE)
+    axes.tick_params(length=0 if len(places) == len(tokens) else 1.5, pad=1)
+    axes.spines[:].set_visible(True)
+    return image
+
+
+def written(weights: npt.NDArray[np.floating], apart: int) -> list[int]:
+    """Places of the tokens to write, from 0, any two of them at least ``apart``.
+
+    All tokens if ``apart`` is 1; else those that get most attention, as far as there is room.
+
+    Args:
+        weights: [query, key] weights.
+        apart: Least distance between two tokens.
+    """
+    chosen: list[int] = []
+    for place in np.argsort(-weights.astype(np.float64).sum(axis=0), kind="stable").tolist():
+        if all(abs(place - other) >= apart for other in chosen):
+            chosen.append(place)
+    return sorted(chosen)
+
+
+def name_ends(bar: Colorbar) -> None:
+    """Write what the ends of the scale of maps are, of which each has its own."""
+    bar.set_ticks([0, 1], labels=["0", "L-th greatest of the map"])

@@ -1,0 +1,136 @@
+"""The interface of all figure modules: a function ``draw``.
+
+``draw(sources)`` reads a figure's tables and returns a figure; or several figures, by file name
+without suffix; or texts, by file name with suffix. The workflow finds the module by the name of the
+figure and writes what ``draw`` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from darksecrets.core.plotting.style import save
+from darksecrets.core.run import learned
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import write_text
+from darksecrets.core.run.tables import Table
+
+Drawn = Figure | Mapping[str, Figure] | Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Inputs of a figure.
+
+    Attributes:
+        paths: Returns the files of an input by its name; empty if the run has no such input.
+        metrics: Metrics of the tasks to draw, in this order; the main metric of a task is first.
+        label: Short description of the run, its model and its data, for the small print.
+        options: Settings of the figure by name.
+    """
+
+    paths: Callable[[str], Sequence[Path]]
+    metrics: Mapping[str, Sequence[str]]
+    label: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tasks(self) -> list[str]:
+        """Tasks to draw, in this order."""
+        return list(self.metrics)
+
+    @property
+    def main_metrics(self) -> dict[str, str]:
+        """The main metric of every task."""
+        return {task: metrics[0] for task, metrics in self.metrics.items()}
+
+    @property
+    def unlearned(self) -> set[str]:
+        """Tasks drawn that fine-tuned models have not learned, as far as an input says so."""
+        return self._unlearned() & {*self.tasks}
+
+    def marked(self, task: str) -> str:
+        """A task's name, with a mark if fine-tuned models have not learned it."""
+        return f"{task}{learned.MARK}" if task in self.unlearned else task
+
+    def _unlearned(self) -> set[str]:
+        return {*learned.read(*self.paths(learned.TABLE))}
+
+    def file(self, name: str) -> Path:
+        """The file of an input that has exactly one."""
+        (path,) = self.paths(name)
+        return path
+
+    def table(self, declared: Table, name: str = "table") -> pd.DataFrame:
+        """The table of an input, checked against its declaration; `pick` names it in messages."""
+        table = declared.read(self.file(name))
+        table.attrs["file"] = declared.file
+        return table
+
+
+class Given(Sources):
+    """Tables in memory as the inputs of a figure, such as in a notebook."""
+
+    _tables: Mapping[str, pd.DataFrame]
+
+    def __init__(
+        self, metrics: Mapping[str, Sequence[str]], label: str = "", **tables: pd.DataFrame
+    ) -> None:
+        super().__init__(lambda _: [], metrics, label, {"scale": "data"})
+        object.__setattr__(self, "_tables", tables)
+
+    def _unlearned(self) -> set[str]:
+        rows = self._tables.get(learned.TABLE, pd.DataFrame()).to_dict("records")
+        return {*learned.unlearned(rows)}
+
+    def table(self, declared: Table, name: str = "table") -> pd.DataFrame:
+        """The table of that name."""
+        table: pd.DataFrame = self._tables[name].copy()
+        table.attrs["file"] = declared.file
+        return table
+
+
+def pick(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """Rows of a table with these values of its columns: one value, or any of several.
+
+    Raises:
+        InputError: There are none.
+    """
+    rows = table
+    for name, value in values.items():
+        several = value if isinstance(value, list | tuple | set | dict) else [value]
+        rows = rows[rows[name].isin(list(several))]
+    if rows.empty:
+        wanted = ", ".join(f"{name} {value}" for name, value in values.items())
+        raise InputError(
+            f"The table {table.attrs.get('file', '')} has no rows with {wanted}. Make it again."
+        )
+    return rows
+
+
+def write(
+    drawn: Drawn, paths: Iterable[Path], *, script: str, title: str, description: str = ""
+) -> None:
+    """Write what ``draw`` returned to the output files of a rule.
+
+    Args:
+        drawn: One figure for all files; or figures or texts, by name.
+        paths: Files to write, each atomically; the suffix determines a figure's format.
+        script: The module that draws, such as ``darksecrets.paper.finetuning.figures.figure5``.
+        title: What the figure shows, from which run.
+        description: The same in detail, for readers who do not see the figure.
+    """
+    for path in paths:
+        if isinstance(drawn, Figure):
+            page: Figure | str = drawn
+        else:
+            page = drawn[path.name if path.name in drawn else path.stem]
+        if isinstance(page, str):
+            write_text(page, path)
+        else:
+            save(page, [path], script=script, title=title, description=description)

@@ -1,0 +1,100 @@
+"""Lines against the layer or another number: the shape of most figures that compare kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import seaborn as sns
+
+from darksecrets.core.plotting.colours import INK
+from darksecrets.core.plotting.style import ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Looks = Mapping[Any, Mapping[str, Any]]
+"""Properties of the line or marks of every kind, as `matplotlib.lines.Line2D` calls them."""
+
+
+def lines(
+    axes: Axes,
+    rows: pd.DataFrame,
+    x: str,
+    y: str,
+    looks: Looks,
+    *,
+    by: str = "",
+    ends: tuple[str, str] | None = None,
+    alpha: float = 0.2,
+) -> None:
+    """Draw a line for every kind: means over its rows at each place, such as those of seeds.
+
+    Args:
+        axes: Where to draw.
+        rows: What to draw.
+        x: Column of the places; layers are numbered.
+        y: Column of the values.
+        looks: Look of every kind, in drawing order; other kinds are not drawn.
+        by: Column of the kinds; without one, all rows are one line.
+        ends: Columns of the ends of an interval, which is drawn as a band.
+        alpha: Opacity of bands.
+    """
+    kinds = [kind for kind in looks if not by or (rows[by] == kind).any()]
+    for kind in kinds if ends else []:
+        own = rows[rows[by] == kind] if by else rows
+        means = own.groupby(x)[list(ends or ())].mean()
+        low, high = means.to_numpy(dtype=float).T
+        colour = looks[kind]["color"]
+        axes.fill_between(means.index, low, high, color=colour, alpha=alpha, linewidth=0)
+    if not kinds or rows.empty:
+        return
+    hue = {"hue": by, "hue_order": kinds, "palette": dict.fromkeys(kinds, INK)} if by else {}
+    sns.lineplot(rows, x=x, y=y, errorbar=None, legend=False, ax=axes, **hue)
+    for kind, line in zip(kinds, axes.lines[-len(kinds) :], strict=True):
+        look = looks[kind]
+        line.set(**{"label": kind, "markeredgecolor": look["color"], **look})
+    if x == "layer":
+        axes.set_xticks(ticks(int(rows[x].max()), 6))
+
+
+def line(
+    colour: str,
+    marker: str = "",
+    dash: str = "-",
+    width: float = 1.0,
+    **more: Any,  # noqa: ANN401 - see `Line2D`
+) -> dict[str, Any]:
+    """The look of a line.
+
+    Args:
+        colour: Its colour.
+        marker: The marker of its points.
+        dash: Its style.
+        width: Its width in points.
+        more: Further properties, as `matplotlib.lines.Line2D` calls them.
+    """
+    return {"color": colour, "marker": marker, "linestyle": dash, "linewidth": width, **more}
+
+
+def dot(
+    colour: str,
+    marker: str = "o",
+    size: float = 4.0,
+    **more: Any,  # noqa: ANN401 - see `Line2D`
+) -> dict[str, Any]:
+    """The look of dots.
+
+    Args:
+        colour: Their colour.
+        marker: Their shape.
+        size: Their size in points.
+        more: Further properties, as `matplotlib.lines.Line2D` calls them.
+    """
+    return {"color": colour, "marker": marker, "markersize": size, "linestyle": "none", **more}
+
+
+def hollow(look: Mapping[str, Any]) -> dict[str, Any]:
+    """The same look with hollow markers."""
+    return {**look, "markerfacecolor": "white"}

@@ -1,0 +1,72 @@
+"""Tasks that fine-tuned models have not learned: what their heads do says nothing of them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from darksecrets.core.run.cells import unquoted
+
+TABLE = "learned"
+"""Name of the table, see `darksecrets.paper.finetuning.tables.LEARNED`."""
+MARK = "‡"
+"""Stands at the name of such a task, in tables and figures."""
+WHY = "not better than the majority class (paired test), or below a bag of words"
+NOTE = f"{MARK} not learned: {WHY} (Table 1)"
+ADVICE = (
+    "What such models do says nothing of their task. Change `fine_tuning.learning_rate`, "
+    "`fine_tuning.epochs` or the task's `epochs`, or give it more examples (`data.size`)."
+)
+_ALL_SEEDS = ("", "nan", "None", "<NA>")  # an empty cell, as text or as pandas has it
+
+
+def unlearned(rows: Iterable[Mapping[Any, Any]]) -> dict[str, str]:
+    """The tasks that models, over all seeds, have not learned, with their scores in words.
+
+    Args:
+        rows: Those of the table, as read by pandas or as text.
+    """
+    return {
+        row["task"]: "{:.1f}, majority class {:.1f}, bag of words {:.1f}".format(
+            *(float(row[name]) for name in ("score", "majority", "bag_of_words"))
+        )
+        for row in rows
+        if str(row["seed"]) in _ALL_SEEDS and str(row["learned"]) == "False"
+    }
+
+
+def failed(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """Single fine-tunings that have not learned a task that most seeds have, in words.
+
+    Args:
+        rows: See `unlearned`.
+    """
+    known = list(rows)
+    whole = unlearned(known)
+    return [
+        f"{row['task']} seed {int(row['seed'])} ({float(row['score']):.1f}, majority class "
+        f"{float(row['majority']):.1f})"
+        for row in known
+        if str(row["seed"]) not in _ALL_SEEDS
+        and str(row["learned"]) == "False"
+        and row["task"] not in whole
+    ]
+
+
+def read(*paths: Path) -> dict[str, str]:
+    """The same from the files of such tables, without pandas; nothing of files that are missing."""
+    found: dict[str, str] = {}
+    for path in paths:
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as file:
+                found |= unlearned(csv.DictReader(file))
+    return {unquoted(task): scores for task, scores in found.items()}
+
+
+def warnings(results: Path) -> list[str]:
+    """Lines about models of a run that have not learned, and what to change; often none."""
+    found = read(results / "tables" / f"{TABLE}.csv")
+    said = [f"{task} is not learned: {scores}." for task, scores in found.items()]
+    return [*said, ADVICE, ""] if said else []

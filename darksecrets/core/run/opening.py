@@ -1,0 +1,119 @@
+"""The first page of Snakemake's report: answers to the claims, and what made the run, as HTML."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from darksecrets.core.run.learned import ADVICE, MARK, WHY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
+_COSTS = ("step", "jobs", "time", "longest", "memory")
+_SIDES = 2
+"""Tables side by side that the steps are spread over."""
+_LONGEST = 22
+"""Steps that are listed at once, so that the page fits a window; the others are folded."""
+
+_ADVICE = re.sub("`(.*?)`", r"<code>\1</code>", escape(ADVICE))
+_STYLE = """
+.made { font: 12px/1.35 system-ui, sans-serif; color: #1f2937; max-width: 880px; }
+.made table { border-collapse: collapse; margin: 0; width: auto; table-layout: auto; }
+.made table { font-size: inherit; line-height: inherit; }
+.made th, .made td { padding: 1px 10px 1px 0; text-align: left; vertical-align: top; }
+.made th { font-weight: 600; white-space: nowrap; }
+.made .costs { display: flex; flex-wrap: wrap; gap: 0 28px; margin-top: 8px; }
+.made .costs td + td, .made .costs th + th { text-align: right; white-space: nowrap; }
+.made .costs td { border-top: 1px solid #e5e7eb; font-variant-numeric: tabular-nums; }
+.made summary { margin-top: 6px; cursor: pointer; }
+.made p.unlearned { color: #b45309; margin: 0 0 8px; }
+.made p { margin: 6px 0 0; color: #4b5563; }
+"""
+
+
+def answers(claims: Path) -> dict[str, int]:
+    """How many claims hold in the run, in the words of the page: Snakemake shows such numbers.
+
+    Args:
+        claims: The table of claims, ``claims.csv``.
+    """
+    with claims.open(encoding="utf-8", newline="") as table:
+        counts = Counter(row["here"] for row in csv.DictReader(table))
+    return {words: counts[answer] for answer, words in _ANSWERS.items()}
+
+
+def html(
+    lines: Mapping[str, str], costs: pd.DataFrame, unlearned: Mapping[str, str] | None = None
+) -> str:
+    """The fragment.
+
+    Args:
+        lines: What made the run, see `darksecrets.core.run.history.facts`.
+        costs: See `darksecrets.core.run.history.costs`.
+        unlearned: Tasks that fine-tuned models have not learned, with their scores in words.
+    """
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in lines.items()
+    )
+    return (
+        f'<style>{_STYLE}</style>\n<div class="made">\n{_on_learning(unlearned or {})}'
+        f"<table>{rows}</table>\n"
+        f"{_costs(costs)}</div>\n"
+    )
+
+
+def _on_learning(unlearned: Mapping[str, str]) -> str:
+    """A warning above everything else, if there is anything to warn of."""
+    said = "; ".join(f"<b>{escape(task)}</b> ({scores})" for task, scores in unlearned.items())
+    text = f"{MARK} Not learned by the fine-tuned models: {said}, {WHY}. {_ADVICE}"
+    return f'<p class="unlearned">{text}</p>\n' if unlearned else ""
+
+
+def _costs(costs: pd.DataFrame) -> str:
+    """Time and memory of every step, in tables side by side."""
+    if costs.empty:
+        return "<p>Time and memory of steps are not recorded here.</p>\n"
+    rows = [
+        f"<tr><td>{escape(row['rule'])}</td><td>{row['jobs']}</td><td>{_duration(row['wall'])}</td>"
+        f"<td>{_duration(row['longest'])}</td><td>{row['memory']:.0f} MiB</td></tr>"
+        for row in costs.to_dict("records")
+    ]
+    others = rows[_LONGEST:]
+    return (
+        f"{_side_by_side(rows[:_LONGEST])}\n"
+        f"<p>Measured steps: {costs['jobs'].sum()} jobs took {_duration(costs['wall'].sum())}, "
+        "some at the same time; "
+        f"memory is that of the largest job, at most {costs['memory'].max():.0f} MiB.</p>\n"
+        f"{_on_request(others) if others else ''}"
+    )
+
+
+def _on_request(rows: Sequence[str]) -> str:
+    """Rows of further steps, folded."""
+    summary = f"<summary>{len(rows)} shorter steps</summary>"
+    return f"<details>{summary}{_side_by_side(rows)}</details>\n"
+
+
+def _side_by_side(rows: Sequence[str]) -> str:
+    """Rows of steps, spread over tables of equal length."""
+    head = "<tr>" + "".join(f"<th>{name}</th>" for name in _COSTS) + "</tr>"
+    side = -(-len(rows) // _SIDES)
+    tables = "".join(
+        f"<table>{head}{''.join(rows[start : start + side])}</table>"
+        for start in range(0, len(rows), side)
+    )
+    return f'<div class="costs">{tables}</div>'
+
+
+def _duration(seconds: float) -> str:
+    """A time in the largest unit that says enough."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,211 @@
+"""What made every result, and what it contained: one record per job.
+
+A job writes ``records/<rule>/<wildcards>.json`` in the folder of its run, named like its log: its
+rule, parameters, inputs, versions and time, and the size and SHA-256 of every file that it made. A
+job that reads a result first compares it with the record of the job that made it. Files up to 1 MiB
+are digested by every reader; larger ones only if they were changed or copied since: nobody can set
+back the time of the last change (ctime).
+
+A result without a record is not checked: no job of the run made it, or somebody edited it and
+removed the record.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import combine, digest, fingerprint, visible, write_json
+from darksecrets.core.run.version import __version__
+
+FOLDER = "records"
+"""Where the records are, in the folder of a run."""
+LARGE = 2**20
+"""Bytes from which a file is digested only if its size or time has changed."""
+_LIBRARIES = (
+    *("accelerate", "datasets", "numpy", "pandas", "scikit-learn", "scipy"),
+    *("snakemake", "tokenizers", "torch", "transformers"),
+)
+
+Contents = dict[str, dict[str, Any]]
+"""Size, SHA-256 and last change of every file of a result, by its path in it; ``.`` for a file."""
+
+
+def read_contents(result: Path) -> Contents:
+    """Digest all files of a result, but hidden ones."""
+    found = {}
+    for file in visible(result) if result.is_dir() else [result]:
+        state = file.stat()
+        found[file.relative_to(result).as_posix()] = {
+            "size": state.st_size,
+            "sha256": digest(file),
+            "changed": state.st_ctime_ns,
+        }
+    return found
+
+
+def find_difference(result: Path, contents: Contents) -> str:
+    """How the files of a result differ from what was written; empty if they do not."""
+    present = [result]
+    if result.is_dir():
+        present = visible(result)
+    for file in present:
+        if file.relative_to(result).as_posix() not in contents:
+            return f"{file}: found a file that was not written with the others; expected none."
+    for name, written in contents.items():
+        file = result / name
+        if not file.is_file():
+            return f"{file}: found no such file, expected {written['size']:,} bytes."
+        state = file.stat()
+        if state.st_size != written["size"]:
+            return f"{file}: found {state.st_size:,} bytes, expected {written['size']:,}."
+        if state.st_size > LARGE and state.st_ctime_ns == written["changed"]:
+            continue
+        found, expected = digest(file), written["sha256"]
+        if found != expected:
+            return f"{file}: found the SHA-256 {found[:12]}…, expected {expected[:12]}…."
+    return ""
+
+
+def run_of(log: Path) -> Path:
+    """Folder of the run, ``results/<run>``, of one of its logs or records."""
+    place = log.parts.index("results")
+    return Path(*log.parts[: place + 2])
+
+
+def place_of(log: Path) -> Path:
+    """The record of the job with a log, ``results/<run>/logs/….log``."""
+    run = run_of(log)
+    return run / FOLDER / log.relative_to(run / "logs").with_suffix(".json")
+
+
+def read_all(run: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The records of a run, and where they are; other jobs may remove theirs meanwhile.
+
+    Raises:
+        InputError: One is damaged.
+    """
+    for file in visible(run / FOLDER):
+        try:
+            yield file, json.loads(file.read_bytes())
+        except FileNotFoundError:
+            continue
+        except ValueError as error:
+            raise InputError(
+                f"{file}: found no record of a job ({error}). Remove it, and the results that it "
+                "was about are used unchecked."
+            ) from None
+
+
+def write(
+    record: Path, job: Mapping[str, Any], inputs: Mapping[str, str], outputs: Iterable[Path]
+) -> None:
+    """Record a job that has just ended.
+
+    Args:
+        record: See `place_of`.
+        job: What is known of it, by name.
+        inputs: What it read, from `check`.
+        outputs: Files and folders that it made.
+    """
+    run = run_of(record)
+    made = {os.path.relpath(path, run): read_contents(path) for path in outputs}
+    content = {
+        **job,
+        "inputs": inputs,
+        "outputs": made,
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "environment": describe_environment(),
+    }
+    write_json(content, record)
+
+
+def check(record: Path, inputs: Iterable[Path]) -> dict[str, str]:
+    """Compare what a job reads with the records of the jobs of the same run that made it.
+
+    Args:
+        record: Of the job, which need not exist; see `place_of`.
+        inputs: Files and folders that it reads.
+
+    Returns:
+        The fingerprint of each, see `files.fingerprint`; of a file in a folder that a job made,
+        that of the folder.
+
+    Raises:
+        InputError: Names the first file that differs, and how to make it again.
+    """
+    run = run_of(record)
+    written = {}
+    # Of two records of a result, as after a rule was renamed, the later one counts.
+    for file, other in sorted(read_all(run), key=lambda each: str(each[1]["created"])):
+        for name, contents in other["outputs"].items():
+            written[run / name] = file, contents
+    found = {}
+    for path in inputs:
+        result = next((each for each in (path, *path.parents) if each in written), None)
+        if result is None:
+            found[str(path)] = fingerprint(path)
+            continue
+        file, contents = written[result]
+        if difference := find_difference(result, contents):
+            raise InputError(
+                f"{difference} It was damaged or edited since it was made. To make it again: "
+                f"rm -r '{result}', then run the same command again. To use it as it is: "
+                f"rm '{file}'"
+            )
+        found[str(path)] = combine({name: each["sha256"] for name, each in contents.items()})
+    return found
+
+
+def describe_environment() -> dict[str, Any]:
+    """Versions of the project, of Python and of numerical libraries; the machine."""
+    return {
+        "darksecrets": {"version": __version__, "commit": find_commit()},
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processor": _find_cpu(),
+        "cores": os.cpu_count(),
+        "libraries": {name: _find_version(name) for name in _LIBRARIES},
+    }
+
+
+def _find_version(library: str) -> str | None:
+    """Installed version, or None in an environment without the library."""
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@cache
+def find_commit() -> str | None:
+    """The project's commit, `-dirty` if there are uncommitted changes; None outside a checkout."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    root = Path(__file__).parents[3]
+    if not (root / ".git").exists():  # installed: an enclosing repository is another project's
+        return None
+    try:
+        run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return run.stdout.strip()
+
+
+@cache
+def _find_cpu() -> str:
+    """Name of the CPU as reported by the system."""
+    information = Path("/proc/cpuinfo")
+    if information.is_file():
+        for line in information.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,167 @@
+"""Scores of many sets of predictions on weighted examples, as matrix products.
+
+A bootstrap sample of a validation set is an integer per example: how often it was drawn. Scores of
+classes need only sums over examples, and so does Pearson's correlation (and Spearman's, once each
+sample is ranked), so scoring 157 sets of predictions on a thousand samples takes a few products.
+
+Each function takes the predictions once and returns a function of the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.core.arrays import Flags, Floats, Integers, Singles, Values
+from darksecrets.core.stats.classification import Counts, Score, classes_of
+from darksecrets.core.stats.correlation import (
+    correlation,
+    is_constant,
+    ratio,
+    standardized,
+    without_rounding,
+)
+from darksecrets.core.stats.resampling import bootstrap_weights
+
+Weights = Integers
+Weighted = Callable[[Weights], Floats]
+"""Maps integer weights [resamples, examples] to scores [resamples, sets]."""
+
+_COLUMNS = 1024  # largest number of sums per resample in one matrix product
+
+
+def resampled(score: Weighted, examples: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Scores on bootstrap samples of the examples, [resamples, sets]."""
+    blocks = [score(weights) for weights in bootstrap_weights(resamples, examples, rng)]
+    return np.concatenate(blocks)
+
+
+def of_classes(
+    score: Score, predictions: npt.NDArray[np.integer], labels: npt.NDArray[np.integer]
+) -> Weighted:
+    """Prepare a score of classes for weighted examples.
+
+    Args:
+        score: A function of `darksecrets.core.stats.classification`.
+        predictions: [sets, examples] numbers of classes.
+        labels: [examples] numbers of classes.
+    """
+    classes = np.arange(classes_of(predictions, labels))
+    gold = _columns(labels == classes[:, None])
+    size = max(1, _COLUMNS // (2 * len(classes)))
+    blocks = []
+    for start in range(0, len(predictions), size):
+        block = predictions[start : start + size, None]
+        predicted = block == classes[:, None]  # [sets, classes, examples]
+        blocks.append([_columns(flags) for flags in (predicted & (block == labels), predicted)])
+
+    def weigh(weights: Weights) -> Floats:
+        of_gold = _sums(weights, gold)[:, None]
+        scores = []
+        for block in blocks:
+            shape = (len(weights), -1, len(classes))
+            hits, predicted = (_sums(weights, flags).reshape(shape) for flags in block)
+            scores.append(score(Counts(hits, predicted, np.broadcast_to(of_gold, hits.shape))))
+        return np.concatenate(scores, axis=1)
+
+    return weigh
+
+
+def _columns(flags: Flags) -> Singles:
+    """[examples, all others]; in single precision, where sums of counts below 2^24 are exact."""
+    rows = flags.reshape(-1, flags.shape[-1])
+    return np.ascontiguousarray(rows.T, dtype=np.float32)
+
+
+def _sums(weights: Weights, flags: Singles) -> Floats:
+    return (weights.astype(np.float32) @ flags).astype(np.float64)
+
+
+def pearson(predictions: Values, labels: Values) -> Weighted:
+    """Pearson's correlation; 0 where the predictions or the labels drawn are constant.
+
+    Args:
+        predictions: [sets, examples] real numbers.
+        labels: [examples] real numbers.
+    """
+    scaled, y = standardized(without_rounding(predictions)), standardized(labels)
+    columns = [scaled.T, (scaled**2).T, (scaled * y).T]
+    x, xx, xy = (np.ascontiguousarray(column) for column in columns)
+
+    def score(weights: Weights) -> Floats:
+        total = weights.sum(axis=1, keepdims=True)
+        w = weights / total
+        mean, mean_y = w @ x, (w @ y)[:, None]
+        spread = w @ xx - mean**2
+        spread_y = (w @ y**2)[:, None] - mean_y**2
+        return correlation(w @ xy - mean * mean_y, spread, spread_y)
+
+    return score
+
+
+def spearman(predictions: Values, labels: Values) -> Weighted:
+    """Spearman's correlation; 0 where the predictions or the labels drawn are constant.
+
+    Args:
+        predictions: [sets, examples] real numbers.
+        labels: [examples] real numbers.
+    """
+    rank_labels = _ranker(labels.astype(np.float64))
+    rankers = [_ranker(row) for row in without_rounding(predictions)]
+
+    def score(weights: Weights) -> Floats:
+        total = weights.sum(axis=1, keepdims=True)
+        mean, root = (total + 1) / 2, np.sqrt(weights / total)
+        y = (rank_labels(weights) - mean) * root
+        scores = np.empty((len(weights), len(rankers)))
+        for number, rank in enumerate(rankers):
+            x = (rank(weights) - mean) * root
+            sums = (np.vecdot(*pair) for pair in ((x, y), (x, x), (y, y)))
+            scores[:, number] = correlation(*sums)
+        return scores
+
+    return score
+
+
+def r2(predictions: Values, labels: Values) -> Weighted:
+    """Coefficient of determination; 0 where the labels drawn are constant.
+
+    Args:
+        predictions: [sets, examples] real numbers.
+        labels: [examples] real numbers.
+    """
+    y = np.asarray(labels, dtype=np.float64)
+    y = y - y.mean()
+    errors = np.ascontiguousarray(((predictions - labels.astype(np.float64)) ** 2).T)
+
+    def score(weights: Weights) -> Floats:
+        w = weights / weights.sum(axis=1, keepdims=True)
+        spread = (w @ y**2)[:, None] - (w @ y)[:, None] ** 2
+        several = np.array([not is_constant(labels[row > 0]) for row in weights])[:, None]
+        unexplained = ratio(w @ errors, np.where(several, spread, 0.0))
+        return np.where(several, 1.0 - unexplained, 0.0)
+
+    return score
+
+
+def _ranker(values: Floats) -> Callable[[Weights], Floats]:
+    """Prepare ranking the examples within resamples; equal values share their mean rank.
+
+    Returns:
+        Function from [resamples, examples] weights to ranks of the same shape, from 1.
+    """
+    order = np.argsort(values, kind="stable")
+    group = np.cumsum(np.r_[True, np.diff(values[order]) > 0]) - 1
+    last = np.r_[np.flatnonzero(np.diff(group)), len(values) - 1]  # of each group of equal values
+    place = np.empty_like(order)
+    place[order] = group
+
+    def rank(weights: Weights) -> Floats:
+        ends = np.cumsum(weights[:, order], axis=1)[:, last]
+        counts = np.diff(ends, axis=1, prepend=0)
+        means: Floats = ends - (counts - 1) / 2
+        return means[:, place]
+
+    return rank

@@ -1,8 +1,0 @@
-"""The column that the tables of other sections share."""
-
-from __future__ import annotations
-
-from darksecrets.data.metrics import METRICS
-from darksecrets.run.tables import text
-
-METRIC = text("metric", "name of the score", values=tuple(METRICS))

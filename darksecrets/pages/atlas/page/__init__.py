@@ -1,0 +1,1 @@
+"""Style and scripts of the atlas's page; `darksecrets.pages.atlas.html` puts them together."""

@@ -1,0 +1,125 @@
+"""The maps of an encoder on text, their patterns, and which of them to draw large."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from darksecrets.core.models.selectors import Shape
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.tables import identify
+from darksecrets.pages.inspect import texts
+from darksecrets.pages.inspect.texts import MODEL, Example
+from darksecrets.paper.patterns.classes import PATTERNS
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from darksecrets.core.attention.store import AttentionStore
+
+_log = logging.getLogger(__name__)
+
+
+def extract_examples(
+    examples: Sequence[Example],
+    model: Path,
+    store: Path,
+    max_length: int = 128,
+    batch_size: int = 16,
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Write the attention store of examples.
+
+    Returns:
+        The table of the examples, see `describe_examples`, and what `extraction.extract` returns.
+    """
+    from darksecrets.core.attention.extraction import extract
+    from darksecrets.core.models.loading import load_tokenizer
+
+    table = describe_examples(examples, load_tokenizer(model), max_length)
+    columns = texts.columns(examples)
+    details = extract(model, columns, store, max_length=max_length, batch_size=batch_size)
+    return table, details
+
+
+def describe_examples(
+    examples: Sequence[Example], tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> pd.DataFrame:
+    """Tokenize examples; a warning names those that are too long, of which the end is cut off.
+
+    Returns:
+        The table `darksecrets.pages.inspect.tables.EXAMPLES`.
+
+    Raises:
+        InputError: The tokenizer finds nothing in an example, or the model takes fewer tokens than
+            ``max_length``.
+    """
+    from darksecrets.core.data.encoding import encode
+
+    columns = texts.columns(examples)
+    encoded = encode(columns, tokenizer, max_length, layout=True)
+    for number, special in enumerate(encoded["special_tokens_mask"], 1):
+        if all(special):
+            raise InputError(
+                f"text, example {number}: the model's tokenizer finds no token in "
+                f"{examples[number - 1]!r}; expected words. Remove the example."
+            )
+    kept = [len(ids) for ids in encoded["input_ids"]]
+    whole = [len(ids) for ids in tokenizer(*columns.values(), verbose=False)["input_ids"]]
+    cut = [long - short for long, short in zip(whole, kept, strict=True)]
+    for number, left in enumerate(cut):
+        if left:
+            _log.warning(
+                "text, example %d: %d of its %d tokens are cut off, because at most %d are used "
+                "(fine_tuning.max_length; the model takes %d).",
+                *(number + 1, left, whole[number], max_length, tokenizer.model_max_length),
+            )
+    second = columns.get("sentence2", [""] * len(examples))
+    numbers = {"idx": range(len(examples)), "sentence1": columns["sentence1"], "sentence2": second}
+    return pd.DataFrame({**numbers, "tokens": kept, "cut": cut})
+
+
+def classify_maps(
+    store: AttentionStore, classifier: Path, examples: Sequence[Example]
+) -> pd.DataFrame:
+    """The pattern of every map, table `darksecrets.paper.patterns.tables.PATTERN_MAPS`."""
+    from darksecrets.paper.patterns.classification import classify
+    from darksecrets.paper.patterns.classifier import load
+
+    table = classify(store, load(classifier)).sort_values(["idx", "layer", "head"])
+    return identify(table.reset_index(drop=True), texts.digest(examples), MODEL)
+
+
+def choose_maps(
+    patterns: pd.DataFrame, heads: Sequence[object], shape: Shape, most: int
+) -> pd.DataFrame:
+    """Choose the maps to draw large.
+
+    Args:
+        patterns: The pattern of every map, from `classify_maps`.
+        heads: Selectors of heads. If there are none, an example's map of each pattern of which the
+            classifier is most certain is chosen.
+        shape: Layers and heads of the encoder.
+        most: Number of examples of which maps are drawn, the first ones.
+
+    Returns:
+        The table `darksecrets.pages.inspect.tables.SHOWN`.
+
+    Raises:
+        InputError: A selector names heads that the encoder lacks.
+    """
+    rows = patterns[patterns["idx"] < most]
+    if heads:
+        parsed = [shape.parse(selector) for selector in heads]
+        wanted = {(layer, n) for each in parsed for layer, ns in each.items() for n in ns}
+        places = zip(rows["layer"], rows["head"], strict=True)
+        rows = rows[[place in wanted for place in places]]
+    else:
+        best = rows.sort_values("probability", ascending=False, kind="stable")
+        best = best.drop_duplicates(["idx", "pattern"])
+        order = best["pattern"].map(list(PATTERNS).index)
+        rows = best.assign(order=order).sort_values(["idx", "order"])
+    return rows[["idx", "layer", "head", "pattern", "probability"]].reset_index(drop=True)

@@ -1,0 +1,1 @@
+"""The sections of the paper; none imports another: they meet in tables on disk."""

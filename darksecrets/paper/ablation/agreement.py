@@ -1,0 +1,206 @@
+"""Whether the same heads matter for every task (section 4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.core.arrays import Floats
+from darksecrets.core.interventions.results import joined
+from darksecrets.core.stats import ranks
+from darksecrets.core.stats.corrections import benjamini_hochberg
+from darksecrets.core.stats.ranks import Draws, agreement
+from darksecrets.paper.ablation.tables import TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
+
+WORST = (1, 2, 4, 8)
+"""How many of the worst heads of two tasks are compared; the paper names a pair."""
+
+RESAMPLES = 1000
+"""Most bootstrap samples of the heads."""
+
+_PLACE = ["layer", "head"]
+
+
+@dataclass(frozen=True)
+class Deltas:
+    """Effects of the heads of one task's models in one state.
+
+    Attributes:
+        table: [heads, seeds] `delta` on one metric, indexed by layer and head, in their order.
+    """
+
+    table: pd.DataFrame
+
+    @property
+    def values(self) -> Floats:
+        """[seeds, heads]."""
+        return self.table.to_numpy().T
+
+    def worst_first(self, seed: int) -> Floats:
+        """[heads] ranks of the mean over seeds, from 0, the lowest; ties are broken at random."""
+        means = self.table.mean(axis=1).round(9).to_numpy()
+        order = np.lexsort([np.random.default_rng(seed).random(len(means)), means])
+        return np.argsort(order).astype(np.float64)
+
+
+def task_agreement(
+    heads: pd.DataFrame, metrics: Mapping[str, str], draws: Mapping[str, int]
+) -> pd.DataFrame:
+    """Compare the heads' effects between every two tasks, and between the seeds of each task.
+
+    Args:
+        heads: `head_ablation.csv`.
+        metrics: The metric to use of each task.
+        draws: ``bootstrap`` (at most `RESAMPLES` are drawn), ``permutations`` and ``seed`` of
+            `Draws`.
+
+    Returns:
+        `TASK_AGREEMENT`: a row per state and pair of tasks, and per task with several seeds.
+    """
+    tables = []
+    for state, deltas in _by_state(heads, metrics):
+        rows = []
+        for one, other in combinations_with_replacement(deltas, 2):
+            same = one == other
+            if same and deltas[one].table.shape[1] < 2:
+                continue
+            second = None if same else deltas[other].values
+            found = agreement(deltas[one].values, second, _draws(deltas[one], draws))
+            size = {"pairs": found.pairs, "heads": len(deltas[one].table)}
+            rows.append({"state": state, "task": one, "other_task": other, **size})
+            rows[-1] |= found.columns
+        tables.append(_with_q(pd.DataFrame(rows), "p_value", "p_within_layers"))
+    return joined(tables, TASK_AGREEMENT.names)
+
+
+def worst_overlap(
+    heads: pd.DataFrame, metrics: Mapping[str, str], draws: Mapping[str, int]
+) -> pd.DataFrame:
+    """Count the heads that are among the k worst of two tasks, beside chance.
+
+    Args:
+        heads: `head_ablation.csv`.
+        metrics: The metric to use of each task.
+        draws: See `task_agreement`.
+
+    Returns:
+        `WORST_OVERLAP`: a row per state, pair of tasks and k.
+    """
+    tables = []
+    for state, deltas in _by_state(heads, metrics):
+        orders = _orders(deltas, draws["seed"])
+        for k in WORST:
+            rows = []
+            for one, other in combinations(deltas, 2):
+                size = len(orders[one])
+                if k >= size:
+                    continue
+                these = _draws(deltas[one], draws)
+                shared, p, within = ranks.shared_worst(orders[one], orders[other], k, these)
+                names = " ".join(f"L{n}H{head}" for n, head in deltas[one].table.index[shared])
+                rows.append(
+                    {"state": state, "task": one, "other_task": other, "k": k, "heads": size}
+                    | {"shared": len(shared), "shared_heads": names}
+                    | {"expected": k**2 / size, "p_value": p, "p_within_layers": within}
+                )
+            tables.append(_with_q(pd.DataFrame(rows), "p_value"))
+    return joined(tables, WORST_OVERLAP.names)
+
+
+def worst_heads(
+    heads: pd.DataFrame,
+    metrics: Mapping[str, str],
+    draws: Mapping[str, int],
+    equal_words: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """The worst heads of every task, the tasks that share them, and what they attend to.
+
+    Args:
+        heads: `head_ablation.csv`.
+        metrics: The metric to use of each task.
+        draws: See `task_agreement`; ties are broken as in `worst_overlap`.
+        equal_words: `equal_words.csv`; None if no task has two sentences.
+
+    Returns:
+        `WORST_HEADS`: a row per state, task and rank.
+    """
+    tables = []
+    for state, deltas in _by_state(heads, metrics):
+        orders = _orders(deltas, draws["seed"])
+        pairs = {task: _places(deltas[task], order, 2) for task, order in orders.items()}
+        for task, order in orders.items():
+            worst = _places(deltas[task], order, min(max(WORST), len(order)))
+            table = worst.to_frame(index=False).assign(state=state, task=task)
+            table["rank"] = range(1, len(table) + 1)
+            mine = heads["task"].eq(task) & heads["state"].eq(state)
+            table = table.merge(_of_seeds(heads[mine & heads["metric"].eq(metrics[task])]))
+            table["shared_with"] = [
+                " ".join(t for t in pairs if t != task and p in pairs[t] and p in pairs[task])
+                for p in worst
+            ]
+            tables.append(table.merge(_of_words(equal_words, task, state), how="left", on=_PLACE))
+    return joined(tables, WORST_HEADS.names)
+
+
+def _of_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean `delta` of each head over seeds, and its largest q-value."""
+    kept = rows.groupby([*_PLACE, "metric"], as_index=False)
+    return kept.agg(delta=("delta", "mean"), q_value=("q_value", "max"))
+
+
+def _of_words(words: pd.DataFrame | None, task: str, state: str) -> pd.DataFrame:
+    """What each head of a task's models gives to equal words; no rows if it was not measured."""
+    names = {
+        "equal_words": ("weight", "mean"),
+        "equal_words_control": ("control", "mean"),
+        "equal_words_q": ("q_value", "max"),
+    }
+    if words is None:
+        return pd.DataFrame(columns=[*_PLACE, *names]).astype(dict.fromkeys(_PLACE, "int64"))
+    mine = words[words["task"].eq(task) & words["state"].eq(state)]
+    return mine.groupby(_PLACE, as_index=False).agg(**names)
+
+
+def _by_state(
+    heads: pd.DataFrame, metrics: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, Deltas]]]:
+    """The effects of each task on its metric, by state; tasks in the order of ``metrics``."""
+    for state in dict.fromkeys(heads["state"]):
+        of_state = heads[heads["state"] == state]
+        tables = {
+            task: of_state[of_state["task"].eq(task) & of_state["metric"].eq(metric)]
+            for task, metric in metrics.items()
+        }
+        yield state, {task: _deltas(table) for task, table in tables.items() if len(table)}
+
+
+def _deltas(rows: pd.DataFrame) -> Deltas:
+    table = rows.pivot_table(index=_PLACE, columns="seed", values="delta")
+    return Deltas(table.sort_index())
+
+
+def _draws(deltas: Deltas, draws: Mapping[str, int]) -> Draws:
+    layers = deltas.table.index.get_level_values("layer").to_numpy()
+    return Draws(layers, **{**draws, "bootstrap": min(RESAMPLES, draws["bootstrap"])})
+
+
+def _orders(deltas: Mapping[str, Deltas], seed: int) -> dict[str, Floats]:
+    """Ranks of each task's heads; each task breaks its ties with random numbers of its own."""
+    return {task: d.worst_first(seed + n) for n, (task, d) in enumerate(deltas.items())}
+
+
+def _places(deltas: Deltas, order: Floats, k: int) -> pd.MultiIndex:
+    """Layers and heads of the k worst, the worst first."""
+    return pd.MultiIndex.from_tuples(deltas.table.index[np.argsort(order)[:k]], names=_PLACE)
+
+
+def _with_q(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Add a q-value for each column of p-values, over the rows that have one."""
+    for column in columns if len(table) else ():
+        known = table[column].dropna()
+        table[column.replace("p_", "q_", 1)] = pd.Series(benjamini_hochberg(known), known.index)
+    return table

@@ -1,0 +1,101 @@
+"""The gain of the best head without selection bias, and a summary of a sweep (section 4.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.core.arrays import Floats
+from darksecrets.core.data.metrics import PERCENT
+from darksecrets.core.data.tasks import Task
+from darksecrets.core.interventions.results import PARTS, SweepResult
+from darksecrets.core.interventions.scores import require_usable, weighted
+from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.selection import best_gain
+from darksecrets.paper.ablation.statistics import Resampling, on_halves
+
+
+def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFrame:
+    """Gain of disabling the best head, and the best layer, on examples that did not choose it.
+
+    The best of many deltas is positive even if no head matters. Therefore the validation set is
+    split into random halves: the head with the highest score on one half is scored on the other,
+    and vice versa. Heads that tie are weighted equally. The mean over halves estimates the mean
+    true gain of the heads that the halves chose; `darksecrets.core.stats.selection` derives its
+    interval. Half of the examples choose a little worse than all of them would, so the gain is
+    conservative.
+
+    Returns:
+        A row per metric and kind: ``metric``, ``kind``, ``layer``, ``head`` (the best on the whole
+        set; the first if several tie), ``naive_gain`` (its delta there), ``unbiased_gain`` (mean
+        over halves), ``ci_low``, ``ci_high``, all x 100, and ``chosen``, the share of the halves
+        that chose that head.
+
+    Raises:
+        InputError: See `darksecrets.core.interventions.scores.require_usable`.
+    """
+    require_usable(result, task)
+    rows = []
+    for metric in task.metrics:
+        rng = np.random.default_rng(resampling.seed)
+        whole = weighted(result, metric)(np.ones((1, len(result.idx)), dtype=np.int64))
+        deltas = whole - whole[:, :1], *on_halves(result, metric, resampling.splits, rng)
+        for kind in PARTS:
+            sets = np.flatnonzero(result.sets["kind"] == kind)
+            if len(sets):
+                row = _row(*(each[:, sets] for each in deltas))
+                place = result.sets.iloc[sets[row.pop("best")]]
+                rows.append(
+                    {"metric": metric, "kind": kind, **place[["layer", "head"]].to_dict(), **row}
+                )
+    return pd.DataFrame(rows).astype({"layer": "Int64", "head": "Int64"})
+
+
+def _row(whole: Floats, ones: Floats, others: Floats) -> dict[str, Any]:
+    """Naive and unbiased gain, from deltas [1, sets] and, on both halves, [splits, sets]."""
+    gain, winner = best_gain(ones, others), int(whole.argmax())
+    return {
+        "best": winner,
+        "naive_gain": PERCENT * whole[0, winner],
+        "unbiased_gain": PERCENT * gain.mean,
+        "ci_low": PERCENT * gain.low,
+        "ci_high": PERCENT * gain.high,
+        "chosen": gain.chosen[winner],
+    }
+
+
+def survival(
+    table: pd.DataFrame, means: pd.DataFrame, gains: pd.DataFrame, examples: int
+) -> pd.DataFrame:
+    """Summarize a sweep per metric and kind: how many sets help or hurt, how many significantly.
+
+    Args:
+        table: First table that `darksecrets.paper.ablation.statistics.effects` returns.
+        means: The second one.
+        gains: Table of `best`.
+        examples: Size of the validation set.
+
+    Returns:
+        A row per metric and kind, head or layer: ``examples``, ``baseline``, ``sets`` (how many),
+        ``helped`` and ``hurt`` (score higher, lower), ``helped_p`` and ``hurt_p`` (of these,
+        significant without correction), ``helped_q`` and ``hurt_q`` (with it), then the columns
+        of ``means`` and of ``gains``.
+    """
+    keys = ["metric", "kind"]
+    rows = [
+        {"metric": metric, "kind": kind, "examples": examples, **_counts(sets)}
+        for (metric, kind), sets in table.groupby(keys, sort=False)
+        if kind in PARTS
+    ]
+    return pd.DataFrame(rows).merge(means, on=keys).merge(gains, on=keys)
+
+
+def _counts(sets: pd.DataFrame) -> dict[str, Any]:
+    counts = {"baseline": sets["baseline"].iloc[0], "sets": len(sets)}
+    for name, moved in (("helped", sets["delta"] > 0), ("hurt", sets["delta"] < 0)):
+        counts[name] = int(moved.sum())
+        for value in ("p", "q"):
+            counts[f"{name}_{value}"] = int((moved & (sets[f"{value}_value"] < LEVEL)).sum())
+    return counts

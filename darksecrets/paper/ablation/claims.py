@@ -1,0 +1,101 @@
+"""Numbers about disabled heads that claims need and no table has."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.seeds import critical_value
+
+_MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
+_EQUAL_WORDS = "equal words"
+"""The relation of their rows in ``pair_controls``."""
+
+
+def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
+    """Whether some head's effect, in points of each task's main metric, differs between tasks.
+
+    Cochran's Q of a head's effects on all tasks. An effect's variance is that of its interval, or
+    their mean if it is greater: a sample may lack the changes that vary. The smallest p-value of
+    all heads is corrected for their number (Bonferroni). The largest of all seeds counts.
+
+    Args:
+        heads: The table ``head_ablation``.
+
+    Returns:
+        Columns ``state``, ``seeds``, ``value``: the p-value. No rows with fewer than two tasks.
+    """
+    from scipy.stats import chi2
+
+    main = heads[heads["metric"] == heads.groupby("task")["metric"].transform("first")]
+    found = []
+    for (state, seed), rows in main.groupby(["state", "seed"]):
+        wide = rows.assign(width=rows["ci_high"] - rows["ci_low"])
+        effects, widths = (
+            wide.pivot(index=_PLACE, columns="task", values=name).to_numpy()  # [head, task]
+            for name in ("delta", "width")
+        )
+        if effects.shape[1] < 2:
+            continue
+        variance = (widths / 2 / critical_value(LEVEL)) ** 2
+        variance = np.maximum(variance, variance.mean(axis=1, keepdims=True))
+        known = variance[:, 0] > 0  # others change nothing on any task
+        weights = 1 / variance[known]
+        means = np.average(effects[known], axis=1, weights=weights)
+        q = (weights * (effects[known] - means[:, None]) ** 2).sum(axis=1)
+        p = chi2.sf(q, effects.shape[1] - 1)
+        found.append((state, seed, min(1.0, len(effects) * p.min(initial=1.0))))
+    table = pd.DataFrame(found, columns=["state", "seed", "value"])
+    seeds = table.groupby("state", as_index=False)
+    return seeds.agg(value=("value", "max"), seeds=("seed", "size"))
+
+
+def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.DataFrame:
+    """Effects of the two heads that one task needs most on another task, beside the mean head.
+
+    The heads are chosen on one task and scored on the other, so that no example does both.
+
+    Args:
+        heads: The table ``head_ablation``.
+        survival: The table ``survival``.
+
+    Returns:
+        Columns ``chosen_on``, ``task``, ``state``, ``seed``, ``metric``; ``value``: mean effect of
+        the two heads minus that of all heads, in points, with ``low`` and ``high``, valid for any
+        dependence between the heads.
+    """
+    columns = ["delta", "ci_low", "ci_high"]
+    models = heads.sort_values(_PLACE).groupby(_MODEL)
+    effects = {name: model[columns].to_numpy() for name, model in models}  # [head, column]
+    first = heads.drop_duplicates(_MODEL[:3])[_MODEL].itertuples(index=False, name=None)
+    means = survival[survival["kind"] == "head"].to_dict("records")
+    rows = []
+    for chosen, mean in itertools.product(first, means):
+        scored = tuple(mean[column] for column in _MODEL)
+        if chosen[0] != scored[0] and chosen[1:3] == scored[1:3]:
+            worst = effects[chosen][:, 0].argsort(kind="stable")[:2]
+            value, low, high = effects[scored][worst].mean(axis=0)
+            low, high = low - mean["mean_high"], high - mean["mean_low"]
+            rows.append((chosen[0], *scored, value - mean["mean_effect"], low, high))
+    return pd.DataFrame(rows, columns=["chosen_on", *_MODEL, "value", "low", "high"])
+
+
+def equal_words_of_worst(worst: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
+    """How much the heads that a task needs attend to words of both sentences, beside controls.
+
+    Args:
+        worst: The table ``worst_heads``.
+        controls: The table ``pair_controls``.
+
+    Returns:
+        Columns ``task``, ``state``, ``seed``, ``rank``, ``control``; ``value``, what exceeds the
+        control, with ``low`` and ``high``.
+    """
+    key = ["task", "state", *_PLACE]
+    names = {"difference": "value", "difference_low": "low", "difference_high": "high"}
+    equal = controls.loc[controls["relation"] == _EQUAL_WORDS, [*key, "seed", "control", *names]]
+    both = worst[[*key, "rank"]].merge(equal.rename(columns=names), on=key)
+    return both[["task", "state", "seed", "rank", "control", "value", "low", "high"]]

@@ -1,0 +1,241 @@
+"""Words of a task's texts from CoNLL-U files (sections 4.4 and 4.5).
+
+So a language without a spaCy pipeline has word features, and so has text with gold annotation. A
+text is one sentence of the files, or several that follow each other; white space does not matter.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.core.data import conllu_files
+from darksecrets.core.data.sentences import ROOT, Sentence
+from darksecrets.core.run.errors import InputError
+from darksecrets.paper.features.labels import (
+    NOUNS,
+    PRONOUNS,
+    antecedent,
+    unknown_dependencies,
+    unknown_tags,
+)
+
+if TYPE_CHECKING:
+    from conllu.models import Token
+
+_PENN = {
+    "ADJ": "JJ",
+    "ADP": "IN",
+    "ADV": "RB",
+    "AUX": "VB",
+    "CCONJ": "CC",
+    "DET": "DT",
+    "INTJ": "UH",
+    "NOUN": "NN",
+    "NUM": "CD",
+    "PART": "RP",
+    "PRON": "PRP",
+    "PROPN": "NNP",
+    "PUNCT": ".",
+    "SCONJ": "IN",
+    "SYM": "SYM",
+    "VERB": "VB",
+    "X": "FW",
+}
+"""Penn tags of universal parts of speech, as far as the paper's features tell them apart."""
+
+
+def penn_tag(word: Token) -> str:
+    """The Penn tag of a word, from its universal part of speech and its morphological features.
+
+    Personal and possessive pronouns are *PRP* and *PRP$*, whether they are annotated as pronouns or
+    as determiners; other pronouns (demonstrative, relative, interrogative) are *DT*.
+    """
+    features = word["feats"] or {}
+    part = str(word["upos"])
+    if part in ("PRON", "DET"):
+        if features.get("Poss") == "Yes":
+            return "PRP$"
+        is_personal = part == "PRON" and features.get("PronType", "Prs") == "Prs"
+        return "PRP" if is_personal else "DT"
+    tag = _PENN.get(part, "FW")
+    is_plural = features.get("Number") == "Plur"
+    return f"{tag}S" if part in ("NOUN", "PROPN") and is_plural else tag
+
+
+def own_tag(word: Token) -> str:
+    """The language's own tag of a word."""
+    return str(word["xpos"] or "_")
+
+
+def read(paths: Iterable[Path]) -> Corpus:
+    """Read the sentences of some files, with Penn tags.
+
+    The tags are those of the fifth column in files in which all of these are Penn's, and otherwise
+    those of `penn_tag`.
+
+    Raises:
+        InputError: See `darksecrets.core.data.conllu_files.read`.
+    """
+    sentences: list[Sentence] = []
+    for path in paths:
+        found = conllu_files.read(path, own_tag)
+        if unknown_tags(_tags(found)):
+            if foreign := sorted(_tags(conllu_files.read(path)) - _PENN.keys()):
+                raise InputError(
+                    f"{path}: found the parts of speech {', '.join(foreign[:8])}, expected those "
+                    "of Universal Dependencies in the fourth column, or Penn's tags in the fifth."
+                )
+            found = conllu_files.read(path, penn_tag)
+        labels = {label for sentence in found for label in sentence.labels}
+        if foreign := unknown_dependencies(labels):
+            raise InputError(
+                f"{path}: found the dependency labels {', '.join(foreign[:8])}, expected those of "
+                "Universal Dependencies or ClearNLP."
+            )
+        sentences += found
+    return Corpus(sentences)
+
+
+def _tags(sentences: Iterable[Sentence]) -> set[str]:
+    return {tag for sentence in sentences for tag in sentence.tags}
+
+
+class Corpus:
+    """Annotated sentences, in which texts are looked up."""
+
+    def __init__(self, sentences: Sequence[Sentence]) -> None:
+        self._sentences = sentences
+        self._letters = [_letters(sentence.text) for sentence in sentences]
+        self._places: dict[str, list[int]] = {}
+        for place, letters in enumerate(self._letters):
+            self._places.setdefault(letters, []).append(place)
+        self._lengths = sorted({len(letters) for letters in self._letters})
+
+    def lacks(self, texts: Iterable[str]) -> list[str]:
+        """The texts that are not in the corpus."""
+        return [text for text in texts if self._found(text) is None]
+
+    def words(self, text: str) -> list[dict[str, Any]]:
+        """The words of a text, in the form of `darksecrets.paper.features.annotation`.
+
+        The parts of a contraction that the file writes as one, such as *du*, are one word: that of
+        the part on which the others depend.
+
+        Raises:
+            InputError: The text is not in the corpus.
+        """
+        found = self._found(text)
+        if found is None:
+            raise InputError(refusal([text]))
+        places = [place for place, letter in enumerate(text) if not letter.isspace()]
+        words: list[dict[str, Any]] = []
+        for sentence in found:
+            own = _words(sentence, len(words))
+            before = _letters_before(sentence.text)
+            for word in own:
+                first, last = before[word["start"]], before[word["end"]] - 1
+                word["start"], word["end"] = places[first], places[last] + 1
+                word["text"] = text[word["start"] : word["end"]]
+            places = places[before[-1] :]
+            words += own
+        return words
+
+    def _found(self, text: str) -> Sequence[Sentence] | None:
+        """The sentences that a text consists of; of several runs, the first."""
+        letters = _letters(text)
+        for length in self._lengths:
+            for first in self._places.get(letters[:length], ()) if length <= len(letters) else ():
+                if (after := self._end(letters, first)) is not None:
+                    return self._sentences[first:after]
+        return None
+
+    def _end(self, letters: str, first: int) -> int | None:
+        """The sentence after the last one of a text that begins with a sentence, if it fits."""
+        rest = letters
+        for place in range(first, len(self._letters)):
+            if not rest.startswith(self._letters[place]):
+                return None
+            rest = rest[len(self._letters[place]) :]
+            if not rest:
+                return place + 1
+        return None
+
+
+def refusal(missing: Sequence[str]) -> str:
+    """What is wrong if texts are not in the files, and what to do."""
+    return (
+        f"annotation.conllu: the files lack {len(missing)} of the texts, such as {missing[0]!r}; "
+        "expected every validation text as one sentence, or as several that follow each other. "
+        "Add the sentences, or correct the paths."
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _letters_before(text: str) -> list[int]:
+    """How many characters but white space are before each character, and before the end."""
+    return list(itertools.accumulate((not character.isspace() for character in text), initial=0))
+
+
+def _words(sentence: Sentence, before: int) -> list[dict[str, Any]]:
+    """The words of a sentence that follows some words; characters are those of the sentence."""
+    groups: list[list[int]] = []  # parts of a contraction share their characters
+    for place, span in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
+        last = groups[-1][0] if groups else None
+        if last is not None and span == (sentence.starts[last], sentence.ends[last]):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    group_of = {place: number for number, group in enumerate(groups) for place in group}
+    words = []
+    for number, group in enumerate(groups):
+        main = next(each for each in group if _above(sentence, each, group_of) != number)
+        above = _above(sentence, main, group_of)
+        words.append(
+            {
+                "text": "",
+                "start": sentence.starts[main],
+                "end": sentence.ends[main],
+                "tag": sentence.tags[main],
+                "head": before + (number if above is None else above),
+                "dep": sentence.labels[main],
+            }
+        )
+    _add_antecedents(words, sentence, groups, before)
+    return words
+
+
+def _above(sentence: Sentence, place: int, group_of: Mapping[int, int]) -> int | None:
+    """The word that a part depends on; None for a root."""
+    head = sentence.heads[place]
+    return None if head == ROOT else group_of[head]
+
+
+def _add_antecedents(
+    words: list[dict[str, Any]], sentence: Sentence, groups: Sequence[Sequence[int]], before: int
+) -> None:
+    """Say which noun each pronoun stands for: as annotated, or as `antecedent` guesses."""
+    if sentence.mentions is None:
+        forms = [sentence.words[group[0]] for group in groups]
+        tagged = [{**word, "text": form} for word, form in zip(words, forms, strict=True)]
+        for number, word in enumerate(words):
+            found = antecedent(tagged, number, 0)
+            word["antecedent"] = None if found is None else before + found
+        return
+    entity_of = {mention.head: mention.entity for mention in sentence.mentions}
+    entities = [
+        next((entity_of[place] for place in group if place in entity_of), None) for group in groups
+    ]
+    for number, word in enumerate(words):
+        nouns = [
+            earlier
+            for earlier in range(number)
+            if words[earlier]["tag"] in NOUNS and entities[earlier] == entities[number]
+        ]
+        is_known = word["tag"] in PRONOUNS and entities[number] is not None and bool(nouns)
+        word["antecedent"] = before + nouns[-1] if is_known else None

@@ -1,0 +1,1 @@
+"""Table 1 and the figures of section 4.3."""

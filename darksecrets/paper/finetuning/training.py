@@ -1,0 +1,511 @@
+"""Fine-tuning on one task (section 3), from the pre-trained weights or randomly initialized.
+
+Devlin et al. (2018): batches of 32, 3 epochs, Adam with decoupled weight decay, linear warm-up and
+decay, dropout 0.1, gradients clipped to norm 1. AdamW corrects the bias of its first steps, as
+Mosbach et al. (2021) and Zhang et al. (2021) advise; for small data sets, there are also a warm-up
+in updates and top layers that are reinitialized. All randomness derives from two seeds, of the new
+parameters and of the order of the examples (Dodge et al. 2020), which are the run's seed unless
+they are given. A run that was killed and resumed ends with the same weights as one that was not.
+"""
+
+# ruff: noqa: ARG002 - the Trainer fixes the arguments of the methods that it calls
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+import pandas as pd
+import torch
+import transformers
+from transformers import (
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+    set_seed,
+)
+
+from darksecrets.core.data import metrics
+from darksecrets.core.data.batches import EncodedSplit, GroupedByLength, load_split
+from darksecrets.core.models import devices, precision
+from darksecrets.core.models.hooks import intervene
+from darksecrets.core.models.loading import load_tokenizer
+from darksecrets.core.models.losses import loss
+from darksecrets.core.models.quietly import quiet
+from darksecrets.core.models.starting import Start, load_start
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import atomic, fingerprint, remove
+from darksecrets.core.run.progress import progress
+from darksecrets.core.run.resuming import finish, resuming
+from darksecrets.paper.finetuning.evaluation import batch_size_for, evaluate, write_results
+from darksecrets.paper.finetuning.tables import LEARNING_CURVES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from transformers import PreTrainedModel
+
+    from darksecrets.core.data.tasks import Task
+    from darksecrets.core.models.hooks import Intervention
+
+
+class Recorder(Protocol):
+    """A callback of the Trainer that keeps something of a training on its way."""
+
+    def usable(self, step: int) -> bool:
+        """Whether all that was kept up to a step is whole: else a training begins anew."""
+
+    def save(self) -> None:
+        """Write what was kept, once the training has ended."""
+
+
+Record = Callable[["PreTrainedModel", int, Path, Mapping[str, Any]], Recorder]
+"""Makes a recorder, given the model as training begins, the number of steps, the folder of the
+checkpoints, and everything that the training depends on."""
+
+FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
+
+CHECKPOINT_SECONDS = 300.0  # a checkpoint of BERT-base is 1.3 GB and takes seconds to write
+CURVE_POINTS = 50  # training losses kept per run
+# Training has diverged when its loss, averaged over about ten steps, is this many times that of a
+# model that ignores its input.
+EXPLODED = 10.0
+MEMORY_OF_LOSS = 0.9
+
+_CHECKPOINTS = "checkpoint-*"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Section ``fine_tuning`` of a configuration; ``config/README.md`` explains the keys."""
+
+    epochs: int = 3
+    batch_size: int = 32
+    learning_rate: float = 2e-5
+    warmup: float = 0.1
+    warmup_steps: int | None = None
+    weight_decay: float = 0.01
+    max_length: int = 128
+    precision: str = "auto"
+    from_normal_std: float = 0.02
+    init_seed: int | None = None
+    order_seed: int | None = None
+    reinitialized_layers: int = 0
+
+    def start(self, state: str, seed: int) -> Start:
+        """What a fine-tuning of a state and seed begins with."""
+        return Start.of(
+            state,
+            seed,
+            std=self.from_normal_std,
+            init_seed=self.init_seed,
+            layers=self.reinitialized_layers,
+        )
+
+    def seed_of_order(self, seed: int) -> int:
+        """Seed of the data order and of dropout."""
+        return seed if self.order_seed is None else self.order_seed
+
+    def warmup_updates(self, updates: int) -> int:
+        """How many of a training's updates the learning rate rises in."""
+        share = math.ceil(updates * self.warmup)
+        return share if self.warmup_steps is None else self.warmup_steps
+
+
+def finetune(
+    model_folder: Path,
+    dataset_folder: Path,
+    output: Path,
+    *,
+    task: Task,
+    state: str,
+    seed: int,
+    settings: Settings,
+    threads: int,
+    scores: Path,
+    predictions: Path,
+    curve: Path,
+    removal: Intervention | None = None,
+    record: Record | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> dict[str, Any]:
+    """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
+
+    The last two checkpoints are kept beside ``output`` and removed at the end. When called again
+    with the same arguments, the function resumes from the last one that is not damaged; checkpoints
+    of other arguments are deleted. The number of threads may differ, but then sums are rounded
+    differently.
+
+    Args:
+        model_folder: The pre-trained checkpoint.
+        dataset_folder: A data set on disk, see the data contract.
+        output: Folder to write the model and its tokenizer to.
+        task: The data set's task.
+        state: ``finetuned``, or ``finetuned-from-normal`` to begin with random weights.
+        seed: Seed of the new parameters, the order of the examples and the dropout, unless the
+            settings have seeds of their own for these.
+        settings: Settings of the training.
+        threads: Number of CPU threads.
+        scores: File for the final scores, see `evaluation.write_results`.
+        predictions: File for the final predictions.
+        curve: File for the learning curve, see `learning_curve`.
+        removal: What removes parts of the model, in training and scoring; its text identifies it.
+        record: What keeps something on the way; it makes no difference to the results.
+        checkpoint_seconds: Time between checkpoints.
+
+    Returns:
+        For the record: the settings and the results of the training.
+
+    Raises:
+        InputError: Training diverges, or an input cannot be used.
+    """
+    torch.set_num_threads(threads)
+    tokenizer = load_tokenizer(model_folder)
+    train, validation = (
+        load_split(dataset_folder, split, tokenizer, task, settings.max_length)
+        for split in ("train", "validation")
+    )
+    model, new = _initial_model(model_folder, task, state, seed, settings)
+    order_seed = settings.seed_of_order(seed)
+    run = {
+        "task": task.name,
+        "state": state,
+        "seed": seed,
+        **asdict(settings),
+        "init_seed": settings.start(state, seed).seed,
+        "order_seed": order_seed,
+        "precision": precision.resolve(settings.precision),
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+    identity = {
+        **run,
+        **({"removal": str(removal)} if removal else {}),
+        "model": fingerprint(model_folder),
+        "data": [train.fingerprint(), validation.fingerprint()],
+    }
+    with resuming(output, identity, _CHECKPOINTS) as checkpoints:
+        without = intervene(model, removal) if removal else contextlib.nullcontext()
+        with deterministic(order_seed), without:
+            trainer = FineTuner(model, train, validation, task, run, checkpoints)
+            recorder = trainer.add_recorder(record, identity) if record else None
+            last = _last_of(checkpoints, recorder)
+            trainer.run(last, checkpoint_seconds)
+        values = write_results(
+            trainer.logits, validation, task, state, seed, scores=scores, predictions=predictions
+        )
+        LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
+        if recorder:
+            recorder.save()
+        with atomic(output) as temporary, quiet():
+            model.save_pretrained(temporary)
+            tokenizer.save_pretrained(temporary)
+    return {
+        **run,
+        "scores": values,
+        "new_parameters": new,
+        "device": str(model.device),
+        "scoring_batch_size": trainer.scoring_batch_size,
+        "steps": trainer.state.global_step,
+        "resumed_from_step": _step(last) if last else None,
+        "train_examples": len(train),
+        "validation_examples": len(validation),
+    }
+
+
+def learning_curve(
+    history: Sequence[Mapping[str, Any]], task: Task, state: str, seed: int
+) -> pd.DataFrame:
+    """Turn a Trainer's log into a tidy table.
+
+    Returns:
+        Rows of `LEARNING_CURVES`. Quantities of ``train``: ``loss``, the mean over the steps since
+        the previous row. Of ``validation``, after every epoch: ``loss`` and the task's metrics
+        (×100).
+    """
+    rows = []
+    for entry in history:
+        at = (task.name, state, seed, entry["step"], entry["epoch"])
+        if "loss" in entry:
+            rows.append((*at, "train", "loss", entry["loss"]))
+        if "validation_loss" in entry:
+            rows.append((*at, "validation", "loss", entry["validation_loss"]))
+            rows += [(*at, "validation", m, 100 * entry[f"validation_{m}"]) for m in task.metrics]
+    return pd.DataFrame(rows, columns=list(LEARNING_CURVES.names))
+
+
+class FineTuner(Trainer):
+    """A ``Trainer`` for one task: it resumes exactly, scores in float32, and stops on divergence.
+
+    Args:
+        model: The classifier to train.
+        train: Examples to train on.
+        validation: Examples to score after every epoch.
+        task: Their task.
+        run: The settings, with ``precision`` and ``order_seed`` resolved, and ``seed`` and
+            ``state``.
+        checkpoints: Folder for checkpoints.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        train: EncodedSplit,
+        validation: EncodedSplit,
+        task: Task,
+        run: Mapping[str, Any],
+        checkpoints: Path,
+    ) -> None:
+        self.task, self.details, self.checkpoints = task, run, checkpoints
+        self.train_split, self.validation_split = train, validation
+        self.steps_per_epoch = math.ceil(len(train) / run["batch_size"])
+        self.logits: NDArray[np.float32] = np.empty((0, task.num_labels), np.float32)
+        self.scoring_batch_size = 0
+        self.recent_loss: float | None = None
+        super().__init__(
+            model=model,
+            args=_arguments(run, self.steps_per_epoch * run["epochs"], checkpoints),
+            train_dataset=range(len(train)),  # the collator makes a batch from row numbers
+            eval_dataset=range(len(validation)),
+            data_collator=train.batch,
+        )
+        self.remove_callback(PrinterCallback)
+
+    @property
+    def steps(self) -> int:
+        """Steps of the whole training."""
+        return int(self.steps_per_epoch * self.details["epochs"])
+
+    def add_recorder(self, record: Record, identity: Mapping[str, Any]) -> Recorder:
+        """Keep something of the training on its way."""
+        model: Any = self.model
+        recorder: Any = record(model, self.steps, self.checkpoints, identity)
+        self.add_callback(recorder)
+        return recorder
+
+    def run(self, checkpoint: Path | None, checkpoint_seconds: float) -> None:
+        """Train from the start or from a checkpoint; afterwards, ``logits`` are the final ones."""
+        self.add_callback(_Checkpoints(self.steps_per_epoch, checkpoint_seconds))
+        with progress(f"Fine-tuning {self.task.name}", self.steps, "steps") as advance:
+            self.add_callback(Progress(advance))
+            self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+
+    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ANN401
+        """Do a step as the Trainer does; stop if the loss shows that training has diverged."""
+        value = super().training_step(*args, **kwargs)
+        self._check_loss(value.item())
+        return value
+
+    def compute_loss(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, torch.Tensor],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,
+    ) -> Any:  # noqa: ANN401 - loss, or loss and outputs
+        """Loss in float32, from logits computed in the precision of the run.
+
+        The Trainer's own mixed precision would also be active when the model is scored.
+        """
+        labels = inputs.pop("labels")
+        mixed = self.details["precision"] == "bfloat16"
+        with torch.autocast(labels.device.type, torch.bfloat16, enabled=mixed):
+            outputs = model(**inputs)
+        value = loss(self.task, outputs.logits.float(), labels)
+        return (value, outputs) if return_outputs else value
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:  # noqa: ANN401 - the Trainer's
+        """Score the validation split; the log history, and so checkpoints, keep the scores."""
+        split = self.validation_split
+        model: Any = self.model
+        self.scoring_batch_size = batch_size_for(model, split)
+        self.logits = evaluate(model, split, f"Scoring {self.task.name}", self.scoring_batch_size)
+        if not np.isfinite(self.logits).all():
+            raise self._diverged("the model's outputs are not finite")
+        logits, labels = torch.from_numpy(self.logits), torch.from_numpy(split.labels)
+        values = {
+            "validation_loss": loss(self.task, logits, labels).item(),
+            **{
+                f"validation_{name}": value
+                for name, value in metrics.compute(self.task, self.logits, split.labels).items()
+            },
+        }
+        self.log(dict(values))
+        return values
+
+    def floating_point_ops(self, inputs: dict[str, Any]) -> int:
+        """Count none: the count is not used, and takes a loop over all parameters per step."""
+        return 0
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> GroupedByLength:  # noqa: ANN401
+        return GroupedByLength(
+            self.train_split.lengths, self.details["batch_size"], self.details["order_seed"]
+        )
+
+    def _check_loss(self, value: float) -> None:
+        if not math.isfinite(value):
+            raise self._diverged(f"the training loss is {value}")
+        before = value if self.recent_loss is None else self.recent_loss
+        self.recent_loss = MEMORY_OF_LOSS * before + (1 - MEMORY_OF_LOSS) * value
+        limit = EXPLODED * _ignorant_loss(self.task, self.train_split.labels)
+        if self.recent_loss > limit:
+            raise self._diverged(f"the training loss is {self.recent_loss:.3g}, above {limit:.3g}")
+
+    def _diverged(self, found: str) -> InputError:
+        rate = self.lr_scheduler.get_last_lr()[0] if self.lr_scheduler else math.nan
+        run = self.details
+        return InputError(
+            f"{run['task']}, {run['state']}, seed {run['seed']}: training diverged at step "
+            f"{self.state.global_step + 1} of {self.state.max_steps}: {found}, at a learning rate "
+            f"of {rate:.3g} (peak {run['learning_rate']:.3g}, {run['precision']}). Lower "
+            "fine_tuning.learning_rate, or raise fine_tuning.warmup, or set fine_tuning.precision "
+            "to float32 if it is not."
+        )
+
+
+class _Checkpoints(TrainerCallback):
+    """Saves checkpoints from time to time; all but the last one are removed before a new one.
+
+    So there are never more than two, and one remains if the other turns out to be damaged.
+
+    A checkpoint is saved when a training loss is logged, so that the next loss is a mean over the
+    same steps in a resumed run; at the end of an epoch, it is saved after the scores.
+    """
+
+    def __init__(self, steps_per_epoch: int, seconds: float) -> None:
+        self.steps_per_epoch, self.seconds = steps_per_epoch, seconds
+        self.last, self.wanted = time.monotonic(), False
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        due = time.monotonic() - self.last >= self.seconds
+        logged = state.global_step % args.logging_steps == 0
+        self.wanted = due and logged and state.global_step < state.max_steps
+        if self.wanted:
+            for old in _checkpoints(Path(str(args.output_dir)))[:-1]:
+                remove(old)
+        if self.wanted and state.global_step % self.steps_per_epoch:
+            control.should_save = True
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        control.should_save = self.wanted
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        finish(Path(str(args.output_dir)) / f"checkpoint-{state.global_step}")
+        self.last, self.wanted = time.monotonic(), False
+
+
+class Progress(TrainerCallback):
+    """Reports progress in steps, including those before a resumption."""
+
+    def __init__(self, advance: Callable[[int], object]) -> None:
+        self.advance, self.done = advance, 0
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        """Report the steps since the last report."""
+        self.advance(state.global_step - self.done)
+        self.done = state.global_step
+
+
+def _initial_model(
+    folder: Path, task: Task, state: str, seed: int, settings: Settings
+) -> tuple[PreTrainedModel, list[str]]:
+    """Load or initialize the model to train, and name the parameters that are random."""
+    if state not in STATES:
+        raise InputError(f"Found the state {state!r}, expected one of {', '.join(STATES)}.")
+    # On a CPU, the fused kernel has the slower backward pass.
+    devices.use_float32()
+    kernel: Literal["sdpa", "eager"] = "sdpa" if devices.best().type == "cuda" else "eager"
+    return load_start(folder, task, settings.start(state, seed), kernel)
+
+
+def settings_of(run: Mapping[str, Any]) -> Settings:
+    """The settings among the details of a training."""
+    return Settings(**{each.name: run[each.name] for each in fields(Settings)})
+
+
+def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> TrainingArguments:
+    """The Trainer's arguments for the settings, on one device."""
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        num_train_epochs=run["epochs"],
+        per_device_train_batch_size=run["batch_size"],
+        learning_rate=run["learning_rate"],
+        lr_scheduler_type="linear",
+        warmup_steps=settings_of(run).warmup_updates(steps),
+        weight_decay=run["weight_decay"],
+        max_grad_norm=1.0,
+        seed=run["order_seed"],
+        data_seed=run["order_seed"],
+        logging_steps=max(1, steps // CURVE_POINTS),
+        logging_nan_inf_filter=False,  # a loss that is not finite must be seen
+        eval_strategy="epoch",
+        save_strategy="no",  # the callback decides
+        remove_unused_columns=False,
+        dataloader_pin_memory=devices.best().type == "cuda",
+        disable_tqdm=True,
+        report_to="none",
+    )
+    if arguments.n_gpu > 1:  # several GPUs would multiply the batch size
+        arguments._n_gpu = 1
+    return arguments
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    """Checkpoints in a folder, the last one last."""
+    return sorted(folder.glob(_CHECKPOINTS), key=_step)
+
+
+def _last_of(folder: Path, recorder: Recorder | None) -> Path | None:
+    """The checkpoint to resume from: the last one up to which no snapshot is lost, if any."""
+    for checkpoint in reversed(_checkpoints(folder)):
+        if recorder is None or recorder.usable(_step(checkpoint)):
+            return checkpoint
+    return None
+
+
+def _step(checkpoint: Path) -> int:
+    return int(checkpoint.name.rsplit("-", 1)[1])
+
+
+def _ignorant_loss(task: Task, labels: np.ndarray) -> float:
+    """Loss of a model that ignores its input: equal probabilities, or the value 0."""
+    return float(np.mean(labels**2)) if task.is_regression else math.log(task.num_labels)
+
+
+@contextlib.contextmanager
+def deterministic(seed: int) -> Iterator[None]:
+    """Seed every generator and use deterministic algorithms within a ``with`` block.
+
+    The Trainer's ``full_determinism`` does the same, but cannot be undone and fills all new memory.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    before = torch.are_deterministic_algorithms_enabled()
+    memory: Any = torch.utils.deterministic
+    fill = memory.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True)
+    memory.fill_uninitialized_memory = False
+    set_seed(seed)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+        memory.fill_uninitialized_memory = fill

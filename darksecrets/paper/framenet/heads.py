@@ -1,0 +1,509 @@
+"""How much each head attends along frame-semantic links, and against chance (section 4.2).
+
+A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
+averaged over sentences. Beyond the paper, a head must exceed five controls.
+
+- *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
+  to some distance gives the moved links as much.
+- *key*: the word attended to stays, and other words between the two attend to it. A head that
+  attends to this word from anywhere (a vertical stripe), or as the nearest or farthest of a class
+  of words, gives it as much from these.
+- *place*: the places of the links of all other sentences with as many tokens. A head that attends
+  by place, such as to the farthest word, gives these as much.
+- *sum*: a linked pair has the weight that three effects add up to: of the attending word, of the
+  word attended to, and of the distance. A head that mixes a stripe with some distances may exceed
+  the first two controls, but not this one.
+- *product*: a linked pair has the product of such effects. A head that attends to a class of words
+  within some distance may exceed the other controls, but not this one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.core.arrays import Flags, Floats, Integers, Reals
+from darksecrets.core.attention.store import Maps as Source
+from darksecrets.core.data.alignment import tokens_of_span
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.additive import additive_contrasts
+from darksecrets.core.stats.contrasts import hexagons, over_product
+from darksecrets.core.stats.corrections import benjamini_hochberg
+from darksecrets.core.stats.paired import (
+    intersection_union,
+    mean_intervals,
+    mean_of_known,
+    sign_flips,
+)
+from darksecrets.core.stats.percentiles import above_percentile
+from darksecrets.paper.framenet.links import Annotation
+from darksecrets.paper.framenet.tables import (
+    CONTROLS,
+    CONTROLS_OF_HEADS,
+    DIRECTIONS,
+    DISTANCE,
+    HEADS,
+    KEY,
+    PLACE,
+    PRODUCT,
+    SUM,
+)
+
+Maps = Reals
+Positions = Integers
+Link = tuple[Positions, Positions]
+"""Positions of the word pieces of an element, and of its predicate."""
+
+ROUNDING = float(np.finfo(np.float16).eps)
+"""Maps are stored in half precision: a sentence's difference up to this size counts as none."""
+
+_BATCH_BYTES = 2**24
+_MEASURED = ("linked", "moved", "unlinked", "places", "excess", "excess_product")
+
+
+def links_in(source: Source, example: int, annotation: Annotation) -> list[Link]:
+    """Word pieces of every link of a sentence.
+
+    Args:
+        source: Maps of the sentences.
+        example: Number of the sentence among them.
+        annotation: Its annotation.
+
+    Raises:
+        InputError: A linked word has no word pieces: the tokenizer made none, or the sentence was
+            cut before it.
+    """
+    layout = (source.offsets(example), source.segments(example), source.special(example))
+    predicate = tokens_of_span(*layout, 0, *annotation.predicate)
+    elements = [tokens_of_span(*layout, 0, *element.span) for element in annotation.elements]
+    if not all(len(tokens) for tokens in (predicate, *elements)):
+        raise InputError(
+            f"{annotation.sentence!r}: a linked word has no word piece among "
+            f"{' '.join(source.tokens(example))}; expected at least one. If the sentence was cut, "
+            "raise fine_tuning.max_length."
+        )
+    return [(element, predicate) for element in elements]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """The links of all sentences with some number of tokens.
+
+    Attributes:
+        cells: [cells, 2] linked word pieces of an element and of its predicate.
+        first: [sentences] the first cell of each.
+    """
+
+    cells: Integers
+    first: Integers
+
+    @classmethod
+    def of(cls, every: Sequence[Sequence[Link]]) -> Alike:
+        """Join the links of sentences."""
+        cells = [[(i, j) for e, p in links for i in e for j in p] for links in every]
+        sizes = np.array([len(own) for own in cells])
+        return cls(np.array(list(itertools.chain(*cells))), np.cumsum(sizes) - sizes)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The maps of a sentence, and its links.
+
+    Attributes:
+        maps: [layer, head, query, key].
+        links: From `links_in`.
+        usable: [L] which tokens are words; they are adjacent.
+        elements: The words of its elements. What a head does to a word, such as "he", it may do in
+            all sentences with it, so these are not independent. None: unlike all others.
+        idx: Its position among the annotations.
+        alike: The links of all sentences with as many tokens, this one's among them.
+    """
+
+    maps: Maps
+    links: Sequence[Link]
+    usable: Flags
+    elements: str | None = None
+    idx: int = 0
+    alike: Alike | None = None
+
+    def free(self) -> Flags:
+        """[L] which tokens are words of no link."""
+        free = self.usable.copy()
+        free[np.concatenate([tokens for link in self.links for tokens in link])] = False
+        return free
+
+
+@dataclass(frozen=True)
+class Linked(Iterable[Sentence]):
+    """Sentences with their maps and links, read batch by batch, the longest first.
+
+    Sentences that are longer than local attention reaches are left out: there, links and the other
+    places that they are compared with would not all be in reach.
+
+    Attributes:
+        source: Maps; ``idx`` is the position in ``annotations``.
+        annotations: The links.
+    """
+
+    source: Source
+    annotations: Sequence[Annotation]
+
+    def __iter__(self) -> Iterator[Sentence]:
+        """Sentences with their maps and links.
+
+        Raises:
+            InputError: See `links_in`; or all sentences are left out.
+        """
+        if not self.measured():
+            raise InputError(
+                f"{self.source.origin}: found {len(self.annotations)} sentences of "
+                f"{int(self.source.lengths.min())} tokens or more, expected some that are not "
+                "longer than the local attention of the model reaches (windows "
+                f"{list(self.source.windows)}). Use shorter sentences, or a model whose windows "
+                "are larger."
+            )
+        alike = self._alike()
+        for examples, batch in self.source.batches(_BATCH_BYTES):
+            if self.source.reach(batch.shape[-1]) is None:
+                for example, maps in zip(examples, batch, strict=True):
+                    yield replace(self._sentence(example, maps), alike=alike[batch.shape[-1]])
+
+    def _alike(self) -> dict[int, Alike]:
+        """The links of all sentences that are measured, by their number of tokens."""
+        found: dict[int, list[list[Link]]] = {}
+        for example, length in enumerate(self.source.lengths.tolist()):
+            if self.source.reach(length) is None:
+                annotation = self.annotations[int(self.source.idx[example])]
+                found.setdefault(length, []).append(links_in(self.source, example, annotation))
+        return {length: Alike.of(links) for length, links in found.items()}
+
+    def measured(self) -> list[int]:
+        """Positions in ``annotations`` of the sentences that are not left out."""
+        both = zip(self.source.idx.tolist(), self.source.lengths.tolist(), strict=True)
+        return sorted(idx for idx, tokens in both if self.source.reach(tokens) is None)
+
+    def sentence(self, idx: int) -> Sentence:
+        """Read one sentence, by its position in ``annotations``."""
+        (example,) = np.flatnonzero(self.source.idx == idx).tolist()
+        return self._sentence(example, self.source.maps(example))
+
+    def _sentence(self, example: int, maps: Maps) -> Sentence:
+        """An example of the maps, with its links."""
+        idx = int(self.source.idx[example])
+        annotation = self.annotations[idx]
+        links = links_in(self.source, example, annotation)
+        words = [annotation.sentence[slice(*element.span)] for element in annotation.elements]
+        usable = ~self.source.special(example)
+        return Sentence(maps, links, usable, " ".join(words).lower(), idx)
+
+
+def greatest(maps: Maps, queries: Positions, keys: Positions) -> Floats:
+    """Greatest weight of every block of a map.
+
+    Args:
+        maps: [layer, head, query, key].
+        queries: [query places, tokens] the tokens that attend, in several places.
+        keys: [key places, tokens] those attended to.
+
+    Returns:
+        [layer, head, query places, key places].
+    """
+    blocks = maps[:, :, queries[:, None, :, None], keys[None, :, None, :]]
+    return blocks.max(axis=(-2, -1)).astype(np.float64)
+
+
+def elsewhere(tokens: Positions, free: Flags) -> Positions:
+    """[places, tokens] all places where as many adjacent tokens are free, from left to right."""
+    places = tokens - tokens[0] + np.arange(len(free))[:, None]
+    places = places[places[:, -1] < len(free)]
+    return places[free[places].all(axis=1)]
+
+
+def between(places: Positions, query: Positions, key: Positions) -> Positions:
+    """The places on the side of the key where the query is, and not farther from it.
+
+    Args:
+        places: [places, tokens].
+        query: The attending tokens.
+        key: Those attended to.
+    """
+    if query[0] < key[0]:
+        return places[(places[:, 0] > query[0]) & (places[:, -1] < key[0])]
+    return places[(places[:, 0] > key[-1]) & (places[:, -1] < query[-1])]
+
+
+def mean_of_greatest(values: Sequence[Floats]) -> Floats:
+    """Expected maximum of one random value from each set: its mean over all combinations.
+
+    It is exact: the share of combinations whose maximum is at most t is the product, over sets, of
+    the share of values that are at most t.
+
+    Args:
+        values: For every set, [..., values].
+
+    Returns:
+        [...] the means.
+    """
+    ordered = np.sort(np.concatenate(values, axis=-1), axis=-1)
+    below = np.prod(
+        [(of[..., None, :] <= ordered[..., None]).mean(axis=-1) for of in values], axis=0
+    )
+    share = np.diff(below, axis=-1, prepend=0)
+    return (ordered * share).sum(axis=-1)
+
+
+def _directed(links: Sequence[Link], direction: int) -> list[tuple[Positions, Positions]]:
+    """Queries and keys of every link; `DIRECTIONS` has the directions."""
+    return [link[::-1] if direction else link for link in links]
+
+
+def along(sentence: Sentence, direction: int) -> Floats:
+    """[layer, head] greatest weight of a linked pair."""
+    pairs = _directed(sentence.links, direction)
+    values = [greatest(sentence.maps, query[None], key[None])[..., 0, 0] for query, key in pairs]
+    return np.max(values, axis=0)
+
+
+def moved(sentence: Sentence, direction: int) -> Floats:
+    """Control for the distance: the links at other positions, with all of their distances kept.
+
+    Every link is moved as a whole to each position in the sentence where it fits, including its
+    own, independently of the others. As for the links, the greatest weight in the sentence counts.
+
+    Returns:
+        [layer, head] mean over all combinations of positions.
+    """
+    values = []
+    for query, key in _directed(sentence.links, direction):
+        both = np.concatenate([query, key])
+        shifts = np.arange(-both.min(), len(sentence.usable) - both.max())
+        ends = np.stack([both.min() + shifts, both.max() + shifts])
+        shifts = shifts[sentence.usable[ends].all(axis=0)]  # then all tokens in between are, too
+        blocks = [greatest(sentence.maps, query[None] + s, key[None] + s)[..., 0] for s in shifts]
+        values.append(np.concatenate(blocks, axis=-1))
+    return mean_of_greatest(values)
+
+
+def unlinked(sentence: Sentence, direction: int) -> Floats:
+    """Control for the key: the same words are attended to, but by words of no link in between.
+
+    The attending word of every link is moved to each place between both words where it shares no
+    word with any link, independently of the others. As for the links, the greatest weight in the
+    sentence counts.
+
+    Returns:
+        [layer, head] mean over all combinations of places; NaN if a link has no such place.
+    """
+    values, free = [], sentence.free()
+    for query, key in _directed(sentence.links, direction):
+        places = between(elsewhere(query, free), query, key)
+        if not len(places):
+            return np.full(sentence.maps.shape[:2], np.nan)
+        values.append(greatest(sentence.maps, places, key[None])[..., 0])
+    return mean_of_greatest(values)
+
+
+def at_others(sentence: Sentence, direction: int) -> Floats:
+    """Control for the place: the links of the other sentences with as many tokens, in this one.
+
+    Added up over sentences, a map that follows from places alone has as much there as at the links.
+
+    Returns:
+        [layer, head] greatest weight at the links of a sentence, mean over the others; NaN if there
+        are none.
+    """
+    if sentence.alike is None or len(sentence.alike.first) < 2:
+        return np.full(sentence.maps.shape[:2], np.nan)
+    query, key = sentence.alike.cells.T[::-1] if direction else sentence.alike.cells.T
+    cells = sentence.maps[:, :, query, key]
+    greatest_of_each = np.maximum.reduceat(cells, sentence.alike.first, axis=-1)
+    whole = greatest_of_each.sum(axis=-1, dtype=np.float64)
+    others: Floats = (whole - along(sentence, direction)) / (len(sentence.alike.first) - 1)
+    return others
+
+
+def excess(sentence: Sentence) -> Floats:
+    """Additive control: how far the linked pairs exceed the sum of three effects.
+
+    The effects of the attending word, of the word attended to and of the distance are fitted to the
+    other pairs of words of the same map, and predict the weight of the linked pairs.
+
+    Returns:
+        [direction, layer, head] weight minus prediction, mean over the linked pairs of word pieces
+        that the others determine; NaN if there are none.
+    """
+    words = np.flatnonzero(sentence.usable)
+    pairs = np.zeros((len(DIRECTIONS), *sentence.maps.shape[-2:]), dtype=np.bool_)
+    for element, predicate in sentence.links:
+        pairs[0][np.ix_(element, predicate)] = pairs[1][np.ix_(predicate, element)] = True
+    others = ~pairs.any(axis=0)
+    others &= sentence.usable & sentence.usable[:, None]
+    cells, first = np.argwhere(others), words[0]
+    values = []
+    for targets in map(np.argwhere, pairs):
+        weights, determined = additive_contrasts(cells - first, targets - first)
+        known, own = (sentence.maps[:, :, q, k].astype(np.float64) for q, k in (cells.T, targets.T))
+        left = (own - known @ weights.T)[..., determined]
+        missing = np.full(left.shape[:2], np.nan)
+        values.append(left.mean(axis=-1) if determined.any() else missing)
+    return np.stack(values)
+
+
+def excess_product(sentence: Sentence) -> Floats:
+    """Multiplicative control: how far the linked pairs exceed the product of three effects.
+
+    Around every linked pair are sets of six pairs of words in which these effects cancel, see
+    `darksecrets.core.stats.contrasts`; the other five are not linked in either direction.
+
+    Returns:
+        [direction, layer, head] mean over the sets around a linked pair of word pieces, then over
+        these pairs; NaN if none has such a set.
+    """
+    linked = [
+        {(i, j) for q, k in _directed(sentence.links, d) for i in q.tolist() for j in k.tolist()}
+        for d in range(len(DIRECTIONS))
+    ]
+    related = np.zeros(sentence.maps.shape[-2:], dtype=np.bool_)
+    for pair in itertools.chain(*linked):
+        related[pair] = True
+    values = np.full((len(DIRECTIONS), *sentence.maps.shape[:2]), np.nan)
+    for direction, pairs in enumerate(linked):
+        found = [hexagons(pair, sentence.usable, sentence.usable, related) for pair in pairs]
+        six = [sentence.maps[:, :, *np.moveaxis(of, -1, 0)] for of in found if len(of)]
+        if six:
+            means = [over_product(one.astype(np.float64)).mean(axis=-1) for one in six]
+            values[direction] = np.mean(means, axis=0)
+    return values
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of every head in every sentence; most are [sentence, direction, layer, head].
+
+    Attributes:
+        linked: From `along`.
+        moved: From `moved`.
+        unlinked: From `unlinked`.
+        places: From `at_others`.
+        excess: From `excess`.
+        excess_product: From `excess_product`.
+        uniform: [sentence] the weight of every pair under uniform attention, 1 / length.
+        groups: [sentence] number of the group: sentences with the same elements.
+    """
+
+    linked: Floats
+    moved: Floats
+    unlinked: Floats
+    places: Floats
+    excess: Floats
+    excess_product: Floats
+    uniform: Floats
+    groups: Positions
+
+    def of(self, heads: slice) -> Weights:
+        """The weights of some heads, of all layers."""
+        return replace(self, **{name: getattr(self, name)[..., heads] for name in _MEASURED})
+
+
+def measure(sentences: Iterable[Sentence]) -> Weights:
+    """Measure the links and their controls; memory holds the maps of one batch at a time.
+
+    Sentences are put into the order of their ``idx``, whatever the order in which they come.
+    """
+    values: list[Floats] = []
+    lengths: list[int] = []
+    names: list[tuple[int, str | int]] = []
+    for sentence in sentences:
+        elements = len(values) if sentence.elements is None else sentence.elements
+        names.append((sentence.idx, elements))
+        lengths.append(sentence.maps.shape[-1])
+        functions = (along, moved, unlinked, at_others)
+        by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
+        values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
+    order = sorted(range(len(names)), key=lambda number: names[number][0])
+    seen: dict[str | int, int] = {}
+    groups = [seen.setdefault(names[number][1], len(seen)) for number in order]
+    measured = dict(zip(_MEASURED, np.stack(values, axis=1)[:, order], strict=True))
+    return Weights(**measured, uniform=1 / np.array(lengths)[order], groups=np.array(groups))
+
+
+def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tidy tables of a model's heads (Figure 3): the heads, and each of their controls.
+
+    Each control has a paired one-sided test over the sentences, by random sign changes that
+    sentences with the same elements share. A head's p-value is the largest of its five; it is
+    corrected over all heads and both directions.
+
+    Args:
+        weights: From `measure`.
+        draws: Random sign changes, and bootstrap samples of the intervals.
+        seed: Seed of both.
+
+    Returns:
+        `HEADS` and `CONTROLS_OF_HEADS`, without the model.
+    """
+    rng = np.random.default_rng(seed)
+    controls = {DISTANCE: weights.moved, KEY: weights.unlinked, PLACE: weights.places}
+    differences = {name: weights.linked - control for name, control in controls.items()}
+    differences[SUM] = weights.excess
+    differences[PRODUCT] = weights.excess_product
+    together = np.stack([differences[name] for name in CONTROLS], axis=1)
+    tests = sign_flips(together, draws, rng, zero=ROUNDING, groups=weights.groups)
+    heads = _heads(weights, intersection_union(tests.p), intersection_union(tests.family))
+
+    missing = np.full(heads["weight"].shape, np.nan)
+    parts = []
+    for name, difference, p in zip(CONTROLS, together.swapaxes(0, 1), tests.p, strict=True):
+        low, high = mean_intervals(difference, draws, rng, groups=weights.groups)
+        columns = {
+            "direction": heads["direction"],
+            "layer": heads["layer"],
+            "head": heads["head"],
+            "control": np.full(p.shape, name),
+            "sentences": (~np.isnan(difference)).sum(axis=0),
+            "value": mean_of_known(controls[name], axis=0) if name in controls else missing,
+            "difference": mean_of_known(difference, axis=0),
+            "difference_low": low,
+            "difference_high": high,
+            "p_value": p,
+        }
+        parts.append(_flat(columns))
+    return HEADS.select(_flat(heads)), CONTROLS_OF_HEADS.select(pd.concat(parts))
+
+
+def _heads(weights: Weights, p: Floats, family: Floats) -> dict[str, Any]:
+    """[direction, layer, head] every column of `HEADS` but those of the model.
+
+    Args:
+        weights: From `measure`.
+        p: [direction, layer, head] p-values of exceeding all controls.
+        family: The same, corrected over all of these.
+    """
+    direction, layer, head = np.indices(p.shape)
+    own = weights.linked.mean(axis=0)
+    return {
+        "direction": np.array(DIRECTIONS)[direction],
+        "layer": layer + 1,
+        "head": head + 1,
+        "weight": own,
+        "sentences": np.full(p.shape, len(weights.linked)),
+        "elements": np.full(p.shape, len(np.unique(weights.groups))),
+        "above_percentile": np.stack([above_percentile(heads) for heads in own]),
+        "control": weights.moved.mean(axis=0),
+        "uniform": np.full(p.shape, weights.uniform.mean()),
+        "p_value": p,
+        "q_value": benjamini_hochberg(p),
+        "p_family": family,
+        "exceeds_controls": family < LEVEL,
+    }
+
+
+def _flat(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per direction and head."""
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})

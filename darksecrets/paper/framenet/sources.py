@@ -1,0 +1,241 @@
+"""Where frame-semantic links come from: FrameNet itself, or a file of them.
+
+Both pass through the same selection, see `darksecrets.paper.framenet.links`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.core.data import files
+from darksecrets.core.run.errors import InputError
+from darksecrets.paper.framenet.folder import INDEXES, allow, locate
+from darksecrets.paper.framenet.links import (
+    LEAST_BETWEEN,
+    Annotation,
+    Element,
+    Span,
+    between,
+    require_some,
+    selected,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from nltk.corpus.reader.framenet import FramenetCorpusReader
+
+_log = logging.getLogger(__name__)
+
+HEADER = ("sentence", "target", "core_elements")
+ROLES = "roles"
+"""A fourth column that a file of links may have."""
+
+_GLUED = re.compile(r"[,;:!?.]$|n't$|'(?:s|re|ve|ll|d|m)$", re.IGNORECASE)
+"""Ends of words between spaces that are words of their own."""
+
+
+def check(source: Mapping[str, Any]) -> None:
+    """Check the configured source before any job, as far as it is on this machine.
+
+    Args:
+        source: Section ``framenet`` of a configuration.
+
+    Raises:
+        InputError: A file is missing, a line of the links is malformed, a span is not in its
+            sentence, or no sentence passes the selection.
+    """
+    if source["source"] == "tsv":
+        from_tsv(Path(source["path"]))
+    elif source["source"] == "nltk" and source["path"]:
+        locate(Path(source["path"]))
+
+
+def describe(source: Mapping[str, Any]) -> str:
+    """The source in a few words, for figures."""
+    if source["source"] == "tsv":
+        return Path(source["path"]).name
+    return "FrameNet 1.7"
+
+
+def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[Annotation]:
+    """Sentences of the configured source that pass the paper's selection, in the source's order.
+
+    Args:
+        source: Section ``framenet`` of a configuration.
+        downloaded: Folder that `paper.framenet.folder.download` filled, for source ``nltk``
+            without a folder.
+
+    Raises:
+        InputError: See `check`.
+    """
+    if source["source"] == "tsv":
+        return from_tsv(Path(source["path"]))
+    return from_nltk(locate(downloaded or Path(source["path"])))
+
+
+# --- FrameNet ---------------------------------------------------------------------------------
+
+
+def from_nltk(folder: Path) -> list[Annotation]:
+    """Read FrameNet's annotated examples with NLTK's reader and apply the paper's selection.
+
+    The examples are those of the lexical units; the full texts are not used. A sentence is read if
+    its annotation has one contiguous target; elements are those of the first layer.
+
+    Args:
+        folder: From `locate`.
+
+    Raises:
+        InputError: A file cannot be read, or no sentence passes the selection.
+    """
+    from nltk.corpus.reader.framenet import FramenetCorpusReader, FramenetError
+
+    allow(folder)
+    reader = FramenetCorpusReader(str(folder.resolve()), list(INDEXES))
+    try:
+        annotations = [*_examples(reader)]
+    except (AssertionError, FramenetError, OSError, SyntaxError) as error:
+        raise InputError(
+            f"{folder}: NLTK cannot read it as FrameNet 1.7 ({type(error).__name__}: {error}). "
+            "Unpack it again."
+        ) from error
+    kept = [*filter(None, (selected(a, words_of(a.sentence)) for a in annotations))]
+    _log.info("%s: %d of %d annotated examples selected", folder, len(kept), len(annotations))
+    require_some(kept, str(folder))
+    return kept
+
+
+def _examples(reader: FramenetCorpusReader) -> Iterator[Annotation]:
+    """Every annotated example with one target, with all of its elements."""
+    for frame in reader.frames():
+        kinds = {name: element.coreType for name, element in frame.FE.items()}
+        for unit in frame.lexUnit.values():
+            for example in unit.exemplars:
+                targets = example.get("Target", ())
+                if len(targets) == 1:
+                    elements = tuple(
+                        Element((start, end), role, kinds.get(role) == "Core")
+                        for start, end, role in example["FE"][0]
+                    )
+                    yield Annotation(example.text, tuple(targets[0]), elements, frame.name)
+
+
+# --- A file of links --------------------------------------------------------------------------
+
+
+def from_tsv(path: Path) -> list[Annotation]:
+    """Read sentences, targets and core elements (separated by ``|``), and find them in the text.
+
+    Only whole words match: those between spaces, without punctuation and English contractions at
+    their ends, which are words of their own. If a target or an element occurs more than once, the
+    occurrences nearest to each other that keep the selection's distance are chosen.
+
+    Args:
+        path: Tab-separated, with the header ``sentence``, ``target``, ``core_elements``, and maybe
+            ``roles``, the names of the elements, separated in the same way.
+
+    Raises:
+        InputError: The file is missing or malformed, a target or an element is not in its sentence
+            or has two equally near occurrences, or no sentence passes the selection.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Set framenet.path to a file of links.")
+    lines = files.text_of(path).split("\n")
+    lines = [line.removesuffix("\r") for line in lines]
+    header = tuple(lines[0].split("\t"))
+    if header not in (HEADER, (*HEADER, ROLES)):
+        raise InputError(
+            f"{path}: the first line is {lines[0]!r}, expected the tab-separated header "
+            f"{', '.join(HEADER)}, with or without {ROLES} after it."
+        )
+    kept = []
+    for number, line in enumerate(lines[1:], start=2):
+        fields = line.split("\t")
+        where = f"{path}, line {number}"
+        if len(fields) != len(header) or not all(fields):
+            raise InputError(
+                f"{where}: found {line!r}, expected {', '.join(header)} with a tab between."
+            )
+        sentence, target, written = fields[: len(HEADER)]
+        elements = written.split("|")
+        roles = fields[-1].split("|") if ROLES in header else [""] * len(elements)
+        if len(roles) != len(elements):
+            raise InputError(
+                f"{where}: found {len(elements)} core elements and {len(roles)} roles, expected "
+                "a role for each element."
+            )
+        if repeated := sorted({each for each in elements if elements.count(each) > 1}):
+            raise InputError(
+                f"{where}: found the element {repeated[0]!r} more than once, expected each once. "
+                "Remove one of them, or lengthen both until they differ."
+            )
+        words = _words(sentence)
+        annotation = _find(sentence, words, target, dict(zip(elements, roles, strict=True)), where)
+        if annotation and selected(annotation, words):
+            kept.append(annotation)
+    _log.info("%s: %d of %d sentences selected", path, len(kept), len(lines) - 1)
+    require_some(kept, str(path))
+    return kept
+
+
+def _words(sentence: str) -> list[Span]:
+    """Characters of the words of a sentence."""
+    spans: list[Span] = []
+    for start, end in words_of(sentence):
+        ends: list[Span] = []
+        while glued := _GLUED.search(sentence, start + 1, end):
+            ends.append((glued.start(), end))
+            end = glued.start()
+        spans += [(start, end), *reversed(ends)]
+    return spans
+
+
+def _find(
+    sentence: str, words: Sequence[Span], target: str, roles: Mapping[str, str], where: str
+) -> Annotation | None:
+    """Find a target and its elements in a sentence; None if they are too near each other."""
+    runs = [_occurrences(element, sentence, words, where) for element in roles]
+    # Given an occurrence of the target, the choices of the elements are independent.
+    found: dict[Span, list[list[Span]]] = {}
+    for place in _occurrences(target, sentence, words, where):
+        choices = [_nearest(place, element_runs) for element_runs in runs]
+        if all(choices):
+            found[place] = choices
+    if not found:
+        return None
+    totals = {place: sum(between(place, some[0]) for some in found[place]) for place in found}
+    nearest = [place for place, total in totals.items() if total == min(totals.values())]
+    if len(nearest) > 1 or any(len(some) > 1 for some in found[nearest[0]]):
+        raise InputError(
+            f"{where}: found {target!r} and {', '.join(map(repr, roles))} more than once and "
+            f"equally near each other in {sentence!r}, expected a unique choice. Lengthen "
+            "an element until it is unique, or leave the line out."
+        )
+    chosen = [nearest[0], *(some[0] for some in found[nearest[0]])]
+    spans = [(words[first][0], words[last - 1][1]) for first, last in chosen]
+    elements = zip(spans[1:], roles.values(), strict=True)
+    return Annotation(sentence, spans[0], tuple(Element(span, role) for span, role in elements))
+
+
+def _nearest(target: Span, elements: Sequence[Span]) -> list[Span]:
+    """The occurrences of an element that are nearest to a target at the selection's distance."""
+    gaps = {run: gap for run in elements if (gap := between(target, run)) >= LEAST_BETWEEN}
+    return [run for run, gap in gaps.items() if gap == min(gaps.values())]
+
+
+def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) -> list[Span]:
+    """Occurrences of a phrase in a sentence, as whole words."""
+    texts = [sentence[start:end] for start, end in words]
+    wanted = [phrase[start:end] for start, end in _words(phrase)]
+    size = len(wanted)
+    runs = [(i, i + size) for i in range(len(texts) - size + 1) if texts[i : i + size] == wanted]
+    if not (wanted and runs):
+        raise InputError(
+            f"{where}: {phrase!r} was not found among the words of {sentence!r}; expected it as "
+            "whole words between spaces, in the same case. Correct the line."
+        )
+    return runs

@@ -1,0 +1,113 @@
+"""Classify every map of an attention store by its pattern (section 4.1).
+
+This is the paper's largest inference: 1000 examples × 144 heads × 14 models. A batch has maps of
+equal length, without padding, and a bounded size.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+
+from darksecrets.core.arrays import Halves, Singles
+from darksecrets.core.attention.store import Maps
+from darksecrets.core.models import devices
+from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
+from darksecrets.paper.patterns.classifier import Classifier
+from darksecrets.paper.patterns.seen import Seen
+
+BATCH = 64
+"""Batch size on a CPU, in maps: what its cache holds."""
+GPU_BATCH = 2**14
+"""Largest batch size on a GPU, in maps (not measured)."""
+
+_log = logging.getLogger(__name__)
+
+
+def batch_size_for(store: Maps, device: torch.device) -> int:
+    """Batch size for the maps of a store on a device."""
+    longest = _map_bytes(int(store.lengths.max()))
+    return devices.batch_size(device, longest, cpu=BATCH, gpu=GPU_BATCH)
+
+
+def classify(store: Maps, classifier: Classifier, batch_size: int | None = None) -> pd.DataFrame:
+    """Classify all maps of a store.
+
+    Args:
+        store: The maps.
+        classifier: The trained classifier; it is moved to the GPU if there is one.
+        batch_size: Maps per batch, `batch_size_for` if None; it changes probabilities by rounding
+            only.
+
+    Returns:
+        A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1); under the
+        lenient definition ``pattern`` and its ``probability``, under the strict definition
+        ``strict`` and ``strict_probability``.
+    """
+    classifier = devices.place(classifier)
+    device = devices.best()
+    batch_size = batch_size or batch_size_for(store, device)
+    _log.info("Classifying maps, batch size %d, on %s", batch_size, device)
+    size = (len(DEFINITIONS), store.examples, store.layers, store.heads)
+    patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)
+    with torch.inference_mode():
+        for examples, maps in store.batches():
+            rows = slice(examples.start, examples.stop)
+            parts = list(_classified(classifier, store, examples, maps, batch_size, device))
+            for number in range(len(DEFINITIONS)):
+                best = torch.cat([part[number] for part in parts]).max(dim=1)
+                patterns[number, rows] = best.indices.cpu().numpy().reshape(maps.shape[:3])
+                sure[number, rows] = best.values.cpu().numpy().reshape(maps.shape[:3])
+    return _table(store, patterns, sure)
+
+
+def _map_bytes(length: int) -> int:
+    """Estimate the memory for classifying one map, in bytes, in float32.
+
+    It holds the map and about a dozen copies, among them a scaled and a sorted one.
+    """
+    return 4 * 16 * length**2
+
+
+def _classified(
+    classifier: Classifier,
+    store: Maps,
+    examples: range,
+    maps: Halves,
+    batch_size: int,
+    device: torch.device,
+) -> Iterator[list[torch.Tensor]]:
+    """Probabilities of maps [example, layer, head, L, L] under every definition, batch by batch."""
+    flat = torch.from_numpy(maps.reshape(-1, *maps.shape[-2:]).copy())
+    special, segments = (
+        torch.from_numpy(np.stack([of(example) for example in examples])).to(device)
+        for of in (store.special, store.segments)
+    )
+    owners = torch.arange(len(examples), device=device).repeat_interleave(
+        flat.shape[0] // len(examples)
+    )
+    parts = zip(torch.split(flat, batch_size), torch.split(owners, batch_size), strict=True)
+    for part, owner in parts:
+        of_kinds = classifier(Seen.of(part.to(device), special[owner], segments[owner]))
+        yield [classifier.read(of_kinds, definition) for definition in DEFINITIONS]
+
+
+def _table(store: Maps, patterns: npt.NDArray[np.int8], sure: Singles) -> pd.DataFrame:
+    examples, layers, heads = np.indices(patterns.shape[1:])
+    wide, strict = np.array(list(PATTERNS))[patterns.reshape(len(DEFINITIONS), -1)]
+    return pd.DataFrame(
+        {
+            "idx": store.idx[examples.ravel()],
+            "layer": layers.ravel() + 1,
+            "head": heads.ravel() + 1,
+            "pattern": wide,
+            "probability": sure[0].ravel(),
+            "strict": strict,
+            "strict_probability": sure[1].ravel(),
+        }
+    )

@@ -1,0 +1,263 @@
+"""The classifier of self-attention maps: a regression on hand-made features (section 4.1).
+
+The paper's classifier is a convolutional network. On encoders that it has not seen, it is far
+worse than a regression on features that express the definitions of the classes, and beside the
+regression it adds next to nothing (`benchmarks/results/pattern_transfer.md`). So the regression
+classifies a run's maps, and the cross-validation compares it with the network.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import atomic, write_json
+from darksecrets.paper.patterns import cnn, composition, logistic
+from darksecrets.paper.patterns.annotations import Annotations
+from darksecrets.paper.patterns.classes import PATTERNS, Definition
+from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
+from darksecrets.paper.patterns.features import features
+from darksecrets.paper.patterns.seen import Seen
+
+EVENNESS = 0.5
+"""How much rare kinds weigh in training: 0 each map the same, 1 each kind the same."""
+COMPOSED = 0.1
+"""Weight of a composed map in training; that of the labelled ones is 1 on average."""
+_LEAST = 1e-12
+WEIGHTS, SETTINGS = "model.safetensors", "classifier.json"
+_REMEDY = (
+    "Remove the folder and run again; the classifier that ships is made again by "
+    "`make pattern-classifier`."
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is classified.
+
+    Attributes:
+        images: [maps, channels, size, size], see `cnn.images`.
+        features: [maps, features], see `features.features`.
+    """
+
+    images: torch.Tensor
+    features: torch.Tensor
+
+    @classmethod
+    def of(cls, seen: Seen) -> Inputs:
+        """Prepare maps of equal length."""
+        return cls(cnn.images(seen), features(seen))
+
+    @classmethod
+    def of_maps(
+        cls,
+        maps: Iterable[npt.NDArray[np.floating]],
+        special: Iterable[str],
+        segments: Iterable[str],
+    ) -> Inputs:
+        """Prepare maps of any lengths, with a digit per token as in a set of labelled maps."""
+        parts = [
+            cls.of(
+                Seen.of(
+                    torch.from_numpy(np.asarray(one, dtype=np.float32))[None],
+                    _digits(marks) == 1,
+                    _digits(sentences),
+                )
+            )
+            for one, marks, sentences in zip(maps, special, segments, strict=True)
+        ]
+        images, values = (
+            torch.cat([getattr(one, name) for one in parts]) for name in ("images", "features")
+        )
+        return cls(images, values)
+
+    def __getitem__(self, rows: npt.NDArray[np.generic]) -> Inputs:
+        """The inputs of some maps."""
+        return Inputs(self.images[rows], self.features[rows])
+
+    def __add__(self, other: Inputs) -> Inputs:
+        """These maps and then others."""
+        return Inputs(
+            torch.cat([self.images, other.images]), torch.cat([self.features, other.features])
+        )
+
+
+def _digits(text: str) -> torch.Tensor:
+    return torch.tensor([[int(digit) for digit in text]])
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Labelled maps, prepared for training on any of them.
+
+    Attributes:
+        inputs: Of the labelled maps.
+        kinds: [maps, kinds] which kinds each may be.
+        composed: Of maps composed of them; None if there are none.
+        sources: [composed maps] the labelled map that each is made of.
+        composed_kinds: [composed maps, kinds] one-hot.
+    """
+
+    inputs: Inputs
+    kinds: npt.NDArray[np.bool_]
+    composed: Inputs | None
+    sources: npt.NDArray[np.int64]
+    composed_kinds: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, data: Annotations, seed: int) -> Prepared:
+        """Prepare labelled maps; the seed is that of the composed ones."""
+        table = data.table
+        inputs = Inputs.of_maps(data.maps, table["special"], table["segments"])
+        kinds = possible(data.labels, list(table["strict"]))
+        nothing = np.zeros(0, dtype=np.int64), np.zeros((0, len(MAP_KINDS)), dtype=bool)
+        return cls(inputs, kinds, None, *nothing).composed_again(data, seed)
+
+    def composed_again(self, data: Annotations, seed: int) -> Prepared:
+        """The same with other composed maps."""
+        made = composition.compose(data, seed)
+        if not made.maps:
+            return self
+        marks = data.table.iloc[made.sources]
+        composed = Inputs.of_maps(made.maps, marks["special"], marks["segments"])
+        one_hot = np.eye(len(MAP_KINDS), dtype=bool)[made.kinds]
+        return replace(self, composed=composed, sources=made.sources, composed_kinds=one_hot)
+
+    def examples(
+        self, rows: npt.NDArray[np.int64]
+    ) -> tuple[Inputs, npt.NDArray[np.bool_], npt.NDArray[np.float32]]:
+        """Inputs, possible kinds and weights of some maps and of what is composed of them."""
+        inputs, kinds, weights = self.inputs[rows], self.kinds[rows], weights_of(self.kinds[rows])
+        added = np.isin(self.sources, rows)
+        if self.composed is None or not added.any():
+            return inputs, kinds, weights
+        return (
+            inputs + self.composed[added],
+            np.concatenate([kinds, self.composed_kinds[added]]),
+            np.concatenate([weights, np.full(added.sum(), COMPOSED, dtype=np.float32)]),
+        )
+
+
+class Classifier(nn.Module):
+    """The trained classifier.
+
+    Attributes:
+        temperature: Divides log probabilities of classes to calibrate them.
+    """
+
+    def __init__(self, regression: logistic.Logistic, temperature: float = 1.0) -> None:
+        super().__init__()
+        self.regression = regression
+        self.temperature = temperature
+
+    def forward(self, seen: Seen) -> torch.Tensor:
+        """[maps, kinds] log probabilities of kinds, not calibrated."""
+        outputs: torch.Tensor = self.regression(features(seen))
+        return outputs
+
+    def read(self, outputs: torch.Tensor, definition: Definition) -> torch.Tensor:
+        """Calibrated probabilities under a definition.
+
+        Args:
+            outputs: [maps, kinds] as `forward` gives them.
+            definition: Of the classes.
+
+        Returns:
+            [maps, classes].
+        """
+        of_kinds = torch.softmax(outputs, dim=1)
+        of_classes = of_kinds @ torch.from_numpy(members(definition)).to(of_kinds)
+        return torch.softmax(of_classes.clamp(min=_LEAST).log() / self.temperature, dim=1)
+
+
+def untrained(temperature: float = 1.0) -> Classifier:
+    """A classifier that has learned nothing."""
+    return Classifier(logistic.Logistic(), temperature).eval()
+
+
+def train(prepared: Prepared, rows: npt.NDArray[np.int64]) -> Classifier:
+    """Train on some labelled maps, and on what is composed of them."""
+    inputs, kinds, weights = prepared.examples(rows)
+    known, counts = torch.from_numpy(kinds), torch.from_numpy(weights)
+    return Classifier(logistic.train(inputs.features, known, counts)).eval()
+
+
+def train_network(
+    prepared: Prepared, rows: npt.NDArray[np.int64], training: cnn.Training
+) -> cnn.PatternNet:
+    """Train the network that the classifier is compared with, on labelled maps only."""
+    kinds = prepared.kinds[rows]
+    known, counts = torch.from_numpy(kinds), torch.from_numpy(weights_of(kinds))
+    return cnn.train(prepared.inputs.images[rows], known, counts, training)
+
+
+def weights_of(kinds: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    """[maps] weight of each map in training, by the frequency of its kind; the mean is 1."""
+    _, places, counts = np.unique(kinds, axis=0, return_inverse=True, return_counts=True)
+    weights = (1 / counts[places]) ** EVENNESS
+    return np.asarray(weights / weights.mean(), dtype=np.float32)
+
+
+def save(classifier: Classifier, folder: Path) -> None:
+    """Write a trained classifier; the folder appears complete or not at all."""
+    from safetensors.torch import save_file
+
+    with atomic(folder) as temporary:
+        temporary.mkdir()
+        weights = {name: value.contiguous() for name, value in classifier.state_dict().items()}
+        save_file(weights, temporary / WEIGHTS)
+        settings = {"classes": list(PATTERNS), "temperature": classifier.temperature}
+        write_json(settings, temporary / SETTINGS)
+
+
+def load(folder: Path) -> Classifier:
+    """Read a trained classifier.
+
+    Raises:
+        InputError: A file is missing or damaged, or the classifier has other classes.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    missing = [name for name in (WEIGHTS, SETTINGS) if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"{folder} is not a pattern classifier: {', '.join(missing)} is missing. {_REMEDY}"
+        )
+    classifier = untrained(_temperature(folder / SETTINGS))
+    try:
+        classifier.load_state_dict(load_file(folder / WEIGHTS))
+    except (SafetensorError, RuntimeError, OSError) as error:
+        raise _damaged(folder / WEIGHTS, "the weights of a pattern classifier", error) from None
+    return classifier
+
+
+def _temperature(file: Path) -> float:
+    """The temperature of a classifier with today's classes."""
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        classes, temperature = list(map(str, settings["classes"])), float(settings["temperature"])
+        if not 0 < temperature < math.inf:
+            raise ValueError(f"a temperature of {temperature}")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(file, "classes and a temperature above 0", error) from None
+    if classes != list(PATTERNS):
+        raise InputError(
+            f"{file}: found the classes {', '.join(classes)}, expected {', '.join(PATTERNS)}. "
+            f"{_REMEDY}"
+        )
+    return temperature
+
+
+def _damaged(file: Path, expected: str, error: Exception) -> InputError:
+    found = " ".join(str(error).split()) or "nothing"
+    return InputError(f"{file}: found a damaged file ({found}), expected {expected}. {_REMEDY}")

@@ -1,0 +1,196 @@
+"""A convolutional network that classifies self-attention maps (section 4.1).
+
+Eight convolutional layers with ReLU, as in the paper, in the arrangement of the follow-up
+(Prasanna, Rogers, Rumshisky 2020): 3 × 3 with 16, 16, pool, 32, 32, pool, 64, 64 channels, then
+1 × 1 with 16 and with a channel per kind of map, averaged over the map. Batch normalisation, which
+neither paper mentions, is added: with it, a few hundred maps and few epochs are enough.
+
+Maps have any length. Each is resampled to one size. This is better than the follow-up's
+zero-padding to one size, at a fifteenth of the work (`benchmarks/results/pattern_sizes.md`).
+Besides the map, the network sees which columns are special tokens and which cells are within one
+sentence, because the classes are about these.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import nn
+
+from darksecrets.paper.patterns.definitions import MAP_KINDS
+from darksecrets.paper.patterns.seen import Seen
+
+SIZE = 24
+"""Height and width, in cells, of the image that a map is resampled to."""
+CHANNELS = ("darkness", "weight × L", "special column", "same sentence")
+"""Planes of an image."""
+STAGES = ((16, 16), (32, 32), (64, 64))
+"""Channels of the 3 × 3 layers; 2 × 2 max pooling between stages."""
+LAST = 16
+"""Channels of the first 1 × 1 layer."""
+_LOG_SCALE = 4.0  # divides log(1 + weight × L): 1 for a weight 54 times that of a uniform map
+
+
+class PatternNet(nn.Module):
+    """The network: logits of the kinds of maps."""
+
+    def __init__(self, channels: int = len(CHANNELS)) -> None:
+        super().__init__()
+        widths = [channels, *(width for stage in STAGES for width in stage)]
+        layers: list[nn.Module] = []
+        for number, (before, after) in enumerate(itertools.pairwise(widths)):
+            if number in (2, 4):
+                layers.append(nn.MaxPool2d(2))
+            layers += [nn.Conv2d(before, after, 3, padding=1, bias=False)]
+            layers += [nn.BatchNorm2d(after), nn.ReLU()]
+        layers += [nn.Conv2d(widths[-1], LAST, 1), nn.ReLU()]
+        layers += [nn.Conv2d(LAST, len(MAP_KINDS), 1)]
+        self.layers = nn.Sequential(*layers)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Classify images.
+
+        Args:
+            images: [maps, channels, size, size] as `images` makes them.
+
+        Returns:
+            [maps, kinds] logits.
+        """
+        x: torch.Tensor = self.layers(images.to(memory_format=torch.channels_last))
+        return x.mean(dim=(2, 3))
+
+
+def images(seen: Seen) -> torch.Tensor:
+    """Make images of maps: resampled to one size, with means of cells if they shrink.
+
+    Args:
+        seen: Maps of equal length.
+
+    Returns:
+        [maps, channels, SIZE, SIZE] in the order of ``CHANNELS``, between 0 and 1.
+    """
+    matrix = _resampling(seen.length, SIZE, seen.drawn.device)
+    scaled = (torch.log1p(seen.weights * seen.length) / _LOG_SCALE).clamp(max=1)
+    drawn, scaled = (matrix @ one @ matrix.T for one in (seen.drawn, scaled))
+    groups = matrix @ seen.groups
+    special = groups[:, None, :, 2].expand_as(drawn)
+    text = groups[:, :, :2]
+    return torch.stack([drawn, scaled, special, text @ text.transpose(1, 2)], dim=1)
+
+
+@cache
+def _resampling(length: int, size: int, device: torch.device) -> torch.Tensor:
+    """[size, L] matrix of a linear interpolation."""
+    resized: torch.Tensor = nn.functional.interpolate(
+        torch.eye(length)[None, None], size=(size, length), mode="bilinear", antialias=True
+    )
+    return resized[0, 0].to(device)
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the network is trained.
+
+    Attributes:
+        epochs: Passes over the maps.
+        seed: Seed of the weights, the order of the maps and their augmentation.
+        batch_size: Maps per step.
+        learning_rate: Peak learning rate of AdamW, reached after a tenth of the steps.
+        weight_decay: Weight decay of AdamW.
+    """
+
+    epochs: int
+    seed: int
+    batch_size: int = 32
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-2
+
+
+def train(
+    known: torch.Tensor,
+    possible: torch.Tensor,
+    weights: torch.Tensor,
+    training: Training,
+    network: type[PatternNet] = PatternNet,
+) -> PatternNet:
+    """Train a network on labelled maps.
+
+    Training is deterministic on the same machine with the same number of threads.
+
+    Args:
+        known: [maps, channels, size, size] images of maps.
+        possible: [maps, kinds] which kinds each map may be, see `definitions.possible`.
+        weights: [maps] weight of each map in the loss.
+        training: Settings of the training.
+        network: The network's class; for comparison, a variant of it.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(training.seed)
+        net = network()
+        _fit(net, known, possible, weights, training)
+    net.eval()
+    return net
+
+
+def _fit(
+    net: PatternNet,
+    known: torch.Tensor,
+    possible: torch.Tensor,
+    weights: torch.Tensor,
+    training: Training,
+) -> None:
+    rate, size = training.learning_rate, training.batch_size
+    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=training.weight_decay)
+    steps = training.epochs * -(-len(known) // size)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, steps, pct_start=0.1)
+    for _ in range(training.epochs):
+        for rows in torch.split(torch.randperm(len(known)), size):
+            optimiser.zero_grad()
+            error = loss(net(augment(known[rows])), possible[rows], weights[rows])
+            error.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            schedule.step()
+
+
+def loss(outputs: torch.Tensor, possible: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Weighted mean of the surprise at maps' labels: -log of the probability of all that fit.
+
+    Args:
+        outputs: [..., maps, kinds] logits.
+        possible: [maps, kinds] which kinds each map may be.
+        weights: [maps].
+    """
+    chances = torch.log_softmax(outputs, dim=-1).masked_fill(~possible, -torch.inf)
+    surprise = -torch.logsumexp(chances, dim=-1)
+    return (surprise * weights).sum(dim=-1).div(weights.sum()).sum()
+
+
+def augment(pictures: torch.Tensor) -> torch.Tensor:
+    """Augment images in ways that preserve their patterns.
+
+    - Reverse the order of the tokens on both axes, in half of the images at random: columns,
+      diagonals and squares on the diagonal remain what they are.
+    - Raise the weights to a power between 0.78 and 1.28, as a softmax at another temperature would.
+    - Add a little noise to every cell.
+
+    Other transformations would change the pattern: transposing turns columns into rows, rotating by
+    90° moves the diagonal, permuting the tokens breaks up diagonals and squares, and cropping may
+    cut off the column or one of two squares.
+
+    Args:
+        pictures: [maps, channels, size, size] within 0 and 1. The weights are in the first two
+            channels; what describes the tokens is only reversed.
+
+    Returns:
+        The same shape. Random numbers come from torch's global generator.
+    """
+    count = len(pictures)
+    turned = torch.where(torch.rand(count, 1, 1, 1) < 0.5, pictures.flip(2, 3), pictures)
+    powers = torch.exp((torch.rand(count, 1, 1, 1) - 0.5) / 2)
+    weights = turned[:, :2]
+    noise = 0.05 * torch.rand(count, 1, 1, 1) * torch.rand_like(weights)
+    return torch.cat([weights**powers + noise, turned[:, 2:]], dim=1)

@@ -1,0 +1,108 @@
+"""Maps composed of labelled ones, to train on: verticals with a diagonal added, and vice versa.
+
+Vertical and diagonal together are rare among the labelled maps of most encoders, and frequent in
+others. What such maps are is known, though: columns and a diagonal, both plain. So a plain diagonal
+is added to vertical maps, and columns of special tokens to diagonal ones. Composed maps are only
+trained on, with a small weight, and never tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from darksecrets.paper.patterns.annotations import Annotations
+from darksecrets.paper.patterns.definitions import MAP_KINDS
+
+Floats = npt.NDArray[np.float64]
+
+DIAGONAL = (0.2, 0.5)
+"""Share of a row's weight that an added diagonal gets, before it varies from row to row."""
+COLUMNS = (0.25, 0.6)
+"""Share of a row's weight that all added columns get together, likewise."""
+_MOST = 0.8  # of a row's weight
+_VARIATION = 0.3  # standard deviation of the logarithm of the share, over rows
+
+_DIAGONAL_ON = {"vertical": "vertical+diagonal", "heterogeneous": "diagonal"}
+"""Strict class of a vertical map, and of the same with a plain diagonal."""
+
+
+@dataclass(frozen=True)
+class Composed:
+    """Composed maps.
+
+    Attributes:
+        sources: [maps] row of the labelled map that each is made of, which has its tokens.
+        maps: [maps] arrays [query, key]; rows sum to 1.
+        kinds: [maps] place of each one's kind in `MAP_KINDS`.
+    """
+
+    sources: npt.NDArray[np.int64]
+    maps: list[Floats]
+    kinds: npt.NDArray[np.int64]
+
+
+def compose(data: Annotations, seed: int) -> Composed:
+    """Add a diagonal to every vertical map, and special columns to every diagonal one.
+
+    Vertical maps whose strict class is unknown are left out.
+
+    Args:
+        data: Labelled maps.
+        seed: Seed of the strengths.
+    """
+    rng = np.random.default_rng(seed)
+    sources, maps, kinds = [], [], []
+    rows = zip(data.table.to_dict("records"), data.maps, strict=True)
+    for source, (row, weights) in enumerate(rows):
+        kind = _kind(row)
+        if kind is not None and len(weights) > 1:
+            add = _add_diagonal if row["label"] == "vertical" else _add_columns
+            special = np.array([mark == "1" for mark in row["special"]])
+            if row["label"] == "diagonal" and not special.any():
+                continue
+            sources.append(source)
+            maps.append(add(weights.astype(np.float64), special, rng))
+            kinds.append(MAP_KINDS.index(kind))
+    return Composed(np.array(sources, dtype=np.int64), maps, np.array(kinds, dtype=np.int64))
+
+
+def _kind(row: Mapping[Hashable, Any]) -> tuple[str, str] | None:
+    """Lenient and strict class of what is composed of a map; None if nothing is."""
+    if row["label"] == "diagonal":
+        return "vertical+diagonal", "vertical+diagonal"
+    if row["label"] == "vertical" and row["strict"] in _DIAGONAL_ON:
+        return "vertical+diagonal", _DIAGONAL_ON[row["strict"]]
+    return None
+
+
+def _add_diagonal(
+    weights: Floats, special: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> Floats:
+    """Mix a map with attention to the token itself, the one before, or the one after."""
+    length = len(special)
+    places = np.arange(length)
+    line = np.zeros((length, length))
+    line[places, np.clip(places + rng.integers(-1, 2), 0, length - 1)] = 1
+    return _mixed(weights, line, DIAGONAL, rng)
+
+
+def _add_columns(
+    weights: Floats, special: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> Floats:
+    """Mix a map with attention to the special tokens, in random proportions."""
+    columns = np.zeros(len(special))
+    columns[special] = rng.dirichlet(np.ones(special.sum()))
+    return _mixed(weights, np.tile(columns, (len(special), 1)), COLUMNS, rng)
+
+
+def _mixed(
+    weights: Floats, added: Floats, bounds: tuple[float, float], rng: np.random.Generator
+) -> Floats:
+    share = rng.uniform(*bounds) * np.exp(rng.normal(0, _VARIATION, size=(len(weights), 1)))
+    share = share.clip(0, _MOST)
+    return np.asarray((1 - share) * weights + share * added, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Figures of section 4.1."""

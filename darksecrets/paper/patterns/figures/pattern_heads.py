@@ -1,0 +1,68 @@
+"""The most frequent pattern of every head, before and after fine-tuning (section 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from darksecrets.core.plotting import kit
+from darksecrets.paper.patterns.tables import PATTERN_HEADS
+
+STATES = ("pretrained", "finetuned")
+LETTERS = dict(zip(kit.PATTERNS, "VD+BH", strict=True))
+"""What is written on the square of every pattern."""
+_CELL = 0.115  # inches between two heads: room for a letter
+_MARGIN = 0.3  # inches of a panel that are not heads
+_FULL = 0.94  # side of the square of a head with one pattern, in cells
+_LEGEND = (0.3, 0.6, 1.0)  # shares whose sizes the legend shows
+_DARK = "vertical"  # the only colour dark enough for white letters
+
+
+def draw(sources: kit.Sources) -> kit.Figure:
+    """Draw a square per head with the letter and colour of its most frequent pattern.
+
+    The area of the square is that pattern's share of the head's maps: a head with one pattern fills
+    its cell. Several seeds are averaged.
+    """
+    table = sources.table(PATTERN_HEADS)
+    layers, heads = int(table["layer"].max()), int(table["head"].max())
+    beside = int(kit.PAGE / len(STATES) / (max(heads, 4) * _CELL + _MARGIN))
+    beside = max(1, min(len(sources.tasks), beside))  # tasks
+    cell = min(1.4 * _CELL, (kit.PAGE / len(STATES) / beside - _MARGIN) / heads)
+
+    def squares(axes: kit.Axes, task: str, state: str) -> None:
+        rows = kit.pick(table, task=task, state=state)
+        of_patterns = (rows[rows["pattern"] == name] for name in kit.PATTERNS)
+        shares = np.stack([kit.grid(each, "share") for each in of_patterns])
+        sides, names = _FULL * np.sqrt(shares.max(axis=0)), np.array(list(kit.PATTERNS))
+        names = names[shares.argmax(axis=0)]
+        layer, head = np.indices(sides.shape) + 1
+        corners = {"x": (head - sides / 2).ravel(), "bottom": (layer - sides / 2).ravel()}
+        colours = [kit.PATTERNS[name] for name in names.flat]
+        axes.bar(height=sides.ravel(), width=sides.ravel(), color=colours, align="edge", **corners)
+        for place, name in np.ndenumerate(names):
+            look: dict[str, Any] = {"color": "white" if name == _DARK else kit.INK, "ha": "center"}
+            axes.text(place[1] + 1, place[0] + 1, LETTERS[name], va="center_baseline", **look)
+        axes.set(xlim=(0.5, heads + 0.5), ylim=(layers + 0.5, 0.5), aspect="equal")
+        axes.set(xticks=kit.ticks(heads, 6), yticks=kit.ticks(layers, 6))
+        axes.set_xticks(np.arange(heads + 1) + 0.5, minor=True)
+        axes.set_yticks(np.arange(layers + 1) + 0.5, minor=True)
+        axes.grid(which="minor", color=kit.FAINT, linewidth=0.25)
+        axes.set_axisbelow(True)
+        axes.tick_params(which="both", length=0)
+        axes.spines[:].set_visible(False)
+
+    legend: dict[str, Any] = {f"{LETTERS[n]}  {n}": kit.PATTERNS[n] for n in LETTERS}
+    square = kit.dot(kit.GREY, "s", size=2.5)
+    for share in _LEGEND:
+        name = f"{share:.0%}{' of maps' if share == _LEGEND[-1] else ''}"
+        legend[name] = {**square, "markersize": 72 * cell * _FULL * np.sqrt(share)}
+    look: dict[str, Any] = {"x": "Head", "height": layers * cell + 0.45, "fixed": True}
+    panels = [
+        kit.Panel(squares, of=STATES[:1], title=STATES[0], y="Layer", **look),
+        kit.Panel(squares, of=STATES[1:], title=STATES[1], share="left", **look),
+    ]
+    headline = "The most frequent pattern of every head"
+    look = {"most": beside, "align": "left", "width": kit.PAGE}
+    return kit.page(sources, headline, [panels], legend=legend, **look)

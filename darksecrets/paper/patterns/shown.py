@@ -1,0 +1,27 @@
+"""What the atlas shows of section 4.1."""
+
+from __future__ import annotations
+
+from darksecrets.core.plotting.colours import PATTERNS
+from darksecrets.core.run.shown import Phrase, Shown
+from darksecrets.paper.patterns.classes import KEYS
+from darksecrets.paper.patterns.tables import PATTERN_HEADS
+
+SHOWN = (
+    Shown(
+        PATTERN_HEADS,
+        "share",
+        "Pattern: {kind}",
+        "Patterns (4.1)",
+        kind="pattern",
+        palette="category",
+        colours=PATTERNS,
+        letters={name: key.upper() for key, name in KEYS.items()},
+        summaries=("patterns", "pattern_maps"),
+        on_card=False,
+        phrases=(
+            Phrase("mostly {kind} ({value:.0%} of its maps)", at_least=0.5, greatest=True),
+            Phrase("no dominant pattern ({kind} in {value:.0%} of its maps)", greatest=True),
+        ),
+    ),
+)

@@ -1,0 +1,364 @@
+"""Tables of section 4.1: labelled maps, quality of the classifier, patterns of all maps."""
+
+from __future__ import annotations
+
+from darksecrets.core.run.columns import (
+    HEAD,
+    IDX,
+    LAYER,
+    MAPS,
+    P_VALUE,
+    Q_VALUE,
+    STATE_OF_MAPS,
+    TASK,
+    names,
+)
+from darksecrets.core.run.tables import (
+    Column,
+    Table,
+    flag,
+    integer,
+    interval,
+    like,
+    number,
+    share,
+    text,
+)
+from darksecrets.paper.patterns.classes import DEFINITIONS, NUMBERS, PATTERNS, STRENGTHS
+
+CLASSIFIERS = SHIPPED, NETWORK, MAJORITY, AGAIN = (
+    "hand-made features",
+    "convolutional network",
+    "majority class",
+    "second labelling",
+)
+"""What the cross-validation compares. The first one classifies a run's maps. The last one is no
+classifier, but the second labelling pass compared with the first: what can be hoped for."""
+LEFT_OUT = EXAMPLE, MODEL = "example", "model"
+"""What the cross-validation leaves out of the training."""
+OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
+BY_CLASS = ("precision", "recall", "f1")
+"""Metrics of the classifier: over all classes, and of each class."""
+
+ALL = "all"
+"""All maps, or all classes."""
+TOKENS = SHOWN, HIDDEN = "shown", "hidden"
+"""Whether an annotator saw the tokens of a map."""
+
+_CLASSES = tuple(PATTERNS)
+_PATTERN = text("pattern", "class of the map", values=_CLASSES)
+_SHARE = share("share", "", "share of maps")
+_MAP = text("map", "identity of the map, unique in its set")
+_LABEL = text("label", "class that an annotator gave", values=_CLASSES)
+_CLASSIFIER = text("classifier", "what classified", values=CLASSIFIERS)
+
+_ORIGIN = (
+    _MAP,
+    text("model", "pre-trained model, in words"),
+    text("task", "task; empty if unknown, like the next two", optional=True),
+    like(STATE_OF_MAPS, optional=True),
+    like(MAPS[-1], optional=True),
+    like(IDX, "number of the example in the validation split"),
+    like(LAYER, "layer, from 1; 0 if unknown", low=0),
+    like(HEAD, "head of the layer, from 1; 0 if unknown", low=0),
+    text("tokens", "tokens, separated by spaces"),
+    text("segments", "a digit per token: sentence 0 or 1"),
+    text("special", "a digit per token: 1 for special tokens such as [CLS] and [SEP]"),
+)
+"""Where a labelled map comes from."""
+
+LABELLED_MAPS = Table(
+    "maps",
+    "Single maps to label; their arrays, in this order, are in `maps.npz`.",
+    (
+        *_ORIGIN,
+        text(
+            "earlier",
+            "identity under which the map was labelled before; empty if it was not",
+            optional=True,
+        ),
+    ),
+    key=("map",),
+    by_hand=True,
+)
+
+_GIVEN = (
+    text("annotator", "name of the annotator"),
+    integer("pass", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3),
+)
+_TIME = text("time", "when it was given (UTC)")
+_ANSWERS = (
+    like(_LABEL, "class under the lenient definition"),
+    text(
+        "columns",
+        "tokens of the columns that run dark through about two thirds of the rows, the strongest "
+        "first: `s` special tokens, `p` punctuation, `w` other words or word pieces; `-`: no such "
+        "column; empty if not asked, like the next two",
+        optional=True,
+    ),
+    integer(
+        "number",
+        "how many such columns: " + ", ".join(f"{n} {name}" for n, name in NUMBERS.items()),
+        low=min(NUMBERS),
+        high=max(NUMBERS),
+        optional=True,
+    ),
+    integer(
+        "diagonal",
+        "how plain a diagonal is: " + ", ".join(f"{n} {name}" for n, name in STRENGTHS.items()),
+        low=min(STRENGTHS),
+        high=max(STRENGTHS),
+        optional=True,
+    ),
+)
+
+LABELS = Table(
+    "labels",
+    "Labels of a set of maps, in the order in which they were given.",
+    (
+        _MAP,
+        *_ANSWERS,
+        *_GIVEN,
+        text(
+            "tokens",
+            "whether the annotator saw the tokens; empty if unknown",
+            values=TOKENS,
+            optional=True,
+        ),
+        _TIME,
+    ),
+    may_be_empty=True,
+    by_hand=True,
+)
+
+_DEFINITION = text(
+    "definition",
+    "`lenient`: columns count whichever tokens they are; `strict`: special tokens only",
+    values=DEFINITIONS,
+)
+
+AGREEMENT = Table(
+    "agreement",
+    "Agreement of two labelling passes.",
+    (
+        text("first", "annotator and pass"),
+        text("second", "annotator and pass compared with it"),
+        text("maps_of", "`all`, or a model"),
+        _DEFINITION,
+        integer("maps", "maps that both labelled"),
+        share("agreement", "share of maps with the same class"),
+        number(
+            "kappa",
+            "Cohen's kappa; empty if both passes gave all maps the same class",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        *interval("kappa", bounds=(-1, 1), optional=True),
+    ),
+    key=("first", "second", "maps_of", "definition"),
+)
+
+PATTERN_PREDICTIONS = Table(
+    "pattern_predictions",
+    "Predictions of the cross-validated classifiers for every labelled map.",
+    (
+        _CLASSIFIER,
+        text(
+            "left_out",
+            "left out of the training: `example`, the maps of the same fold; `model`, all maps of "
+            "the encoder",
+            values=LEFT_OUT,
+        ),
+        integer(
+            "repetition",
+            "training with other composed maps, from 1; only of `hand-made features`",
+            low=1,
+        ),
+        _DEFINITION,
+        integer("fold", "maps that were tested together, from 1", low=1),
+        _MAP,
+        text(
+            "encoder", "pre-trained model, in words; with the state if it was randomly initialized"
+        ),
+        like(STATE_OF_MAPS, optional=True),
+        integer("example", "group of examples that share sentences"),
+        like(_LABEL, "class by this definition; for `second labelling`, the first one"),
+        like(_LABEL, "class that the classifier predicts", name="predicted"),
+        *(
+            share(f"probability_{name}", "calibrated probability", decimals=4, optional=True)
+            for name in PATTERNS
+        ),
+        number(
+            "temperature",
+            "divided the log probabilities to calibrate them; fitted to other maps",
+            low=0,
+            decimals=4,
+            optional=True,
+        ),
+    ),
+    key=("classifier", "left_out", "repetition", "definition", "map"),
+)
+
+PATTERN_CV = Table(
+    "pattern_cv",
+    "Scores of the cross-validated classifiers.",
+    (
+        text(
+            "maps_of",
+            "`all`; if the maps are of several encoders, each; "
+            "`unseen <encoder>`: after training on the other encoders' maps only",
+        ),
+        _DEFINITION,
+        _CLASSIFIER,
+        text("metric", "score", values=(*OVERALL, *BY_CLASS)),
+        like(_PATTERN, "class; empty for all together", optional=True),
+        number("score", "value of the score", "× 100", low=0, high=100),
+        *interval("score", unit="× 100", bounds=(0, 100), optional=True),
+        integer("maps", "maps that the score is about"),
+    ),
+    key=("maps_of", "definition", "classifier", "metric", "pattern"),
+)
+
+_PROBABILITY = share("probability", "calibrated probability of that class", decimals=4)
+
+PATTERN_MAPS = Table(
+    "pattern_maps",
+    "The pattern of every map; a row group for each model.",
+    (
+        *MAPS,
+        IDX,
+        LAYER,
+        HEAD,
+        like(_PATTERN, "class under the lenient definition"),
+        _PROBABILITY,
+        like(_PATTERN, "class under the strict definition", name="strict"),
+        like(_PROBABILITY, name="strict_probability"),
+    ),
+    key=names(*MAPS, IDX, LAYER, HEAD),
+    every=("layer", "head"),
+    row_group=names(*MAPS),
+)
+
+PATTERN_SHARES = Table(
+    "patterns",
+    "Shares of the patterns among all maps of a model (Figure 2).",
+    (
+        *MAPS,
+        _DEFINITION,
+        _PATTERN,
+        like(_SHARE, "as classified"),
+        *interval("share", unit="share of maps", bounds=(0, 1)),
+        like(
+            _SHARE,
+            "corrected for the classifier's confusions; as classified for `other models`",
+            name="corrected",
+        ),
+        *interval("corrected", "corrected", unit="share of maps", bounds=(0, 1)),
+        text(
+            "confusions_of",
+            "the run's encoder, as labelled maps name it; `other models`: none of its maps is "
+            "labelled",
+        ),
+    ),
+    key=(*names(*MAPS), "definition", "pattern"),
+)
+
+PATTERN_HEADS = Table(
+    "pattern_heads",
+    "Shares of the patterns in the maps of every head, under the lenient definition.",
+    (*MAPS, LAYER, HEAD, _PATTERN, like(_SHARE, "as classified")),
+    key=(*names(*MAPS, LAYER, HEAD), "pattern"),
+    every=("layer", "head"),
+)
+
+COMPARED = OF_TASKS, OF_SEEDS = "tasks", "seeds"
+"""What the models differ in whose heads are compared."""
+
+
+def _permuted(name: str, q_name: str, where: str) -> tuple[Column, Column]:
+    """A p-value and its false discovery rate."""
+    return (
+        like(
+            P_VALUE,
+            f"p-value of no agreement beyond chance, one-sided: heads permuted {where}",
+            name=name,
+        ),
+        like(
+            Q_VALUE,
+            f"false discovery rate of `{name}` over the rows with the same `state` and "
+            "`compared`; empty for the mean",
+            name=q_name,
+            optional=True,
+        ),
+    )
+
+
+_CHANCE = share("expected", "", "probability", control_of="agreement")
+
+PATTERN_AGREEMENT = Table(
+    "pattern_agreement",
+    "Whether heads keep their patterns on other tasks and with other seeds.",
+    (
+        STATE_OF_MAPS,
+        text(
+            "compared",
+            f"what the models differ in: `{OF_TASKS}`, with all seeds of both; `{OF_SEEDS}` of "
+            "one task",
+            values=COMPARED,
+        ),
+        like(TASK, "task of the models; empty for the mean of the rows", optional=True),
+        like(TASK, "task compared with it", name="other_task", optional=True),
+        integer("pairs", "pairs of models whose mean it is", low=1),
+        integer(
+            "seeds", "seeds of each task, the fewest; empty for `pretrained`", low=1, optional=True
+        ),
+        integer("heads", "heads of the model", low=1),
+        share(
+            "agreement",
+            "probability that two maps of a head, one of each model, have the same pattern; mean "
+            "over heads",
+            "probability",
+        ),
+        *interval("agreement", unit="probability", bounds=(0, 1)),
+        like(_CHANCE, "the same for two random heads"),
+        like(_CHANCE, "the same for two random heads of a layer", name="expected_within_layers"),
+        *_permuted("p_value", "q_value", "over all layers"),
+        *_permuted("p_within_layers", "q_within_layers", "within their layers"),
+        number(
+            "kappa",
+            "Cohen's kappa of the heads' most frequent patterns, mean over pairs of models; empty "
+            "if all heads have the same one",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        *interval("kappa", "kappa", bounds=(-1, 1), optional=True),
+    ),
+    key=("state", "compared", "task", "other_task"),
+    may_be_empty=True,
+)
+
+TYPICAL_MAPS = Table(
+    "typical_maps",
+    "A typical labelled map of each pattern (Figure 1); arrays, by `map`, in `typical_maps.npz`.",
+    (
+        *_ORIGIN,
+        _LABEL,
+        flag("agreed", "whether all of its labels are the same"),
+        share("probability", "cross-validated probability of that class"),
+    ),
+    key=("label",),
+)
+
+TABLES = (
+    PATTERN_CV,
+    PATTERN_PREDICTIONS,
+    PATTERN_SHARES,
+    PATTERN_HEADS,
+    PATTERN_MAPS,
+    PATTERN_AGREEMENT,
+    TYPICAL_MAPS,
+)
+LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT)
+"""Tables of a set of labelled maps, not of a run."""

@@ -1,0 +1,108 @@
+"""The trained classifier that ships with the project, and when it serves.
+
+Training and cross-validation depend only on the labelled maps and a few settings. For the set that
+ships with the project and the default settings, their results ship, too. `make pattern-classifier`
+makes them again.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import fingerprint, write_json
+from darksecrets.paper.patterns import annotations as labelled_maps
+
+CLASSIFIER = labelled_maps.SHIPPED / "classifier"
+"""The regression, as `classifier.save` writes it, and `TRAINING`."""
+TRAINING = "training.json"
+"""What it was trained with: settings, labelled maps, code."""
+PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
+"""Its cross-validation."""
+CODE = (
+    *("seen", "features", "cnn", "logistic", "composition"),
+    *("definitions", "classifier", "crossvalidation"),
+)
+"""Modules of the package that its results depend on."""
+
+
+def training_settings(patterns: Mapping[str, Any]) -> dict[str, Any]:
+    """Those keys of section ``patterns`` of a configuration that training depends on."""
+    return {key: patterns[key] for key in ("annotations", "folds", "epochs", "seed")}
+
+
+def serves(patterns: Mapping[str, Any]) -> bool:
+    """Whether the classifier that ships is the one that training would yield.
+
+    It must have been trained with the same settings and the labelled maps as they are now. That the
+    code is still the same, too, is left to a test: see `training_code`.
+
+    Args:
+        patterns: Section ``patterns`` of a resolved configuration.
+
+    Raises:
+        InputError: What it was trained with is missing or damaged.
+    """
+    try:
+        made = json.loads((CLASSIFIER / TRAINING).read_bytes())
+        settings, labelled = made["settings"], made["labelled"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{CLASSIFIER / TRAINING}: found a damaged file ({error}), expected how the "
+            "classifier of patterns was trained. Restore the file, or make it again: "
+            "`make pattern-classifier`."
+        ) from None
+    if settings != training_settings(patterns):
+        return False
+    return bool(labelled == _digests(labelled_maps.files(labelled_maps.SHIPPED)))
+
+
+def record_training(folder: Path, settings: Mapping[str, Any], labelled: Iterable[Path]) -> None:
+    """Write `TRAINING` beside a classifier.
+
+    Args:
+        folder: The classifier.
+        settings: See `training_settings`.
+        labelled: Files of the labelled maps.
+    """
+    content = {
+        "settings": dict(settings),
+        "labelled": _digests(labelled),
+        "code": training_code(),
+    }
+    write_json(content, folder / TRAINING)
+
+
+def _digests(files: Iterable[Path]) -> dict[str, str]:
+    """Digests by file name only, since the project may be anywhere."""
+    return {path.name: fingerprint(path) for path in files}
+
+
+def training_code() -> str:
+    """Short SHA-256 of the modules that define and train the classifier, docstrings left out."""
+    files = (Path(__file__).with_name(f"{name}.py") for name in CODE)
+    return digest_of(file.read_text(encoding="utf-8") for file in files)
+
+
+def digest_of(sources: Iterable[str]) -> str:
+    """Short SHA-256 of Python code without comments, docstrings and layout."""
+    code = "\n".join(ast.unparse(_without_docstrings(ast.parse(source))) for source in sources)
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    """The tree without strings that stand alone, as docstrings and texts after constants do."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [line for line in node.body if not _is_text(line)] or [ast.Pass()]
+    return tree
+
+
+def _is_text(line: ast.stmt) -> bool:
+    value = line.value if isinstance(line, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)

@@ -1,0 +1,28 @@
+"""Measure what heads attend to by norms and by effective attention (sections 4.4, 4.5 and 5)."""
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the tables of all models of one task, and what comparisons of models need."""
+    from darksecrets.beyond.attention_measures.attended import attended
+    from darksecrets.beyond.attention_measures.running import run
+    from darksecrets.beyond.attention_measures.tables import OF_HEADS, profiles_in
+    from darksecrets.core.attention.extraction import read_sample
+    from darksecrets.core.data.sampling import sample
+    from darksecrets.core.models.reading import readings
+    from darksecrets.core.run.columns import of_weights
+    from darksecrets.core.run.files import atomic
+
+    params = job.params
+    folders = [job.input.pretrained, *job.input.all("finetuned"), job.input.pretrained]
+    sampled = sample(job.input.dataset, **params.samples)
+    models = readings(params.models, folders, **params.reading)
+    maps = run(models, read_sample(job.input.dataset, sampled), params.measures)
+    tables, kept = attended(maps, job.input.annotation, job.wildcards.task, params.seed)
+    for table in OF_HEADS:
+        table.write(tables[of_weights(table)], getattr(job.output, of_weights(table)))
+    with atomic(job.output.examples) as temporary:
+        for (measure, model), profiles in kept.items():
+            profiles.save(profiles_in(temporary, measure, model))

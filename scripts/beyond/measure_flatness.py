@@ -1,0 +1,32 @@
+"""Measure how flat the loss is around fine-tuned models (Keskar et al. 2017; Hao et al. 2019)."""
+
+from typing import Any
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Write the numbers of all models of a task.
+
+    Returns:
+        How many weights were moved, and how many seconds it took.
+    """
+    from darksecrets.beyond.landscape.finetuned import Finetuned
+    from darksecrets.beyond.landscape.measuring import measure
+    from darksecrets.beyond.landscape.settings import Flatness
+    from darksecrets.core.data.tasks import Task
+
+    params = job.params
+    task = Task.from_entry(job.wildcards.task, params.task)
+    models = [
+        Finetuned(task, state, seed, params.seed, params.max_length)
+        for state, seed in params.models
+    ]
+    return measure(
+        list(zip(models, job.input.all("finetuned"), strict=True)),
+        job.input.dataset,
+        Flatness.of(params.settings),
+        job.output.flatness,
+        threads=job.threads,
+    )

@@ -1,0 +1,27 @@
+"""Measure how much heads attend along links by norms and effective attention (section 4.2)."""
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the tables of the pre-trained encoder, and of random weights, by every measure."""
+    from darksecrets.beyond.attention_measures.linked import linked
+    from darksecrets.beyond.attention_measures.running import run
+    from darksecrets.beyond.attention_measures.tables import (
+        LINKED_CONTROLS,
+        LINKED_HEADS,
+        with_weights,
+    )
+    from darksecrets.core.models.reading import readings
+    from darksecrets.paper.framenet.links import read_table
+    from darksecrets.paper.framenet.tables import CONTROLS_OF_HEADS, HEADS
+
+    params, annotations = job.params, read_table(job.input.links)
+    models = readings(params.models, [job.input.model] * 2, **params.reading)
+    examples = {"sentence1": [annotation.sentence for annotation in annotations]}
+    maps = run(models, examples, params.measures)
+    heads, controls = linked(maps, annotations, params.draws, params.seed)
+    of_weights = HEADS.read(job.input.heads), CONTROLS_OF_HEADS.read(job.input.controls)
+    LINKED_HEADS.write(with_weights(of_weights[0], heads), job.output.table)
+    LINKED_CONTROLS.write(with_weights(of_weights[1], controls), job.output.controls)

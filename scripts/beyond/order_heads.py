@@ -1,0 +1,30 @@
+"""Order heads for removal, and choose how many are removed (Michel et al. 2019)."""
+
+from _models import read_model
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write all orders of one model's heads, and how many are removed in each."""
+    from darksecrets.beyond.importance.gradients import greedy_order, held_out, sample
+    from darksecrets.beyond.importance.pruning import choices, orders
+    from darksecrets.beyond.importance.settings import Settings
+    from darksecrets.beyond.importance.tables import (
+        HEAD_IMPORTANCE,
+        PRUNING_CHOICES,
+        PRUNING_ORDERS,
+    )
+    from darksecrets.core.models import devices
+
+    params, settings = job.params, Settings.of(job.params.settings)
+    task, loaded, (split,) = read_model(job, "train")
+    loaded.train(False)
+    model, of_sample = devices.place(loaded), (len(split), settings.examples, params.seed)
+    greedy = greedy_order(model, split, task, sample(*of_sample))
+    importance, pruning = HEAD_IMPORTANCE.read(job.input.importance), settings.pruning
+    found = orders(importance, greedy, pruning.draws, params.seed)
+    PRUNING_ORDERS.write(found, job.output.orders)
+    chosen = choices(found, model, split, task, held_out(*of_sample), pruning.tolerance)
+    PRUNING_CHOICES.write(chosen, job.output.choices)

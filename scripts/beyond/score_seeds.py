@@ -1,0 +1,25 @@
+"""Say how much scores depend on initialization and data order, from grids of fine-tunings."""
+
+from _tables import write_joined
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the tables of all tasks."""
+    from darksecrets.beyond.seeds import statistics
+    from darksecrets.beyond.seeds.settings import Settings
+    from darksecrets.beyond.seeds.tables import TABLES
+    from darksecrets.core.data.tasks import Task
+
+    params = job.params
+    settings = Settings.of(params.settings)
+    seeds = settings.init_seeds, settings.order_seeds
+    files = list(zip(job.input.all("predictions"), job.input.all("curves"), strict=True))
+    runs, parts = len(settings.init_seeds) * len(settings.order_seeds), []
+    for place, (name, entry) in enumerate(params.tasks.items()):
+        own = files[place * runs : (place + 1) * runs]
+        found = statistics.read(Task.from_entry(name, entry), *seeds, own)
+        parts.append(statistics.tables(found, params.resamples, params.seed))
+    write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])

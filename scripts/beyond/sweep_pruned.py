@@ -1,0 +1,20 @@
+"""Predict with more and more heads removed (Michel et al. 2019)."""
+
+from typing import Any
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Write the predictions, resuming where an interrupted job stopped; return details."""
+    from darksecrets.beyond.importance.pruning import settings
+    from darksecrets.beyond.importance.tables import PRUNING_ORDERS
+    from darksecrets.core.data.tasks import Task
+    from darksecrets.core.interventions.sweep import Settings, sweep
+
+    task, seed = Task.from_entry(job.wildcards.task, job.params.task), int(job.wildcards.seed)
+    of_task = Settings(task, seed, job.params.max_length)
+    of_orders = settings(of_task, PRUNING_ORDERS.read(job.input.orders))
+    inputs = job.input.model, job.input.dataset
+    return {"sweep": sweep(*inputs, job.output.pruned, of_orders, threads=job.threads)}

@@ -1,0 +1,17 @@
+"""Say what made the run: commits, seeds, revisions, hardware, time and memory of every rule."""
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Gather the records of the run's jobs."""
+    from darksecrets.core.run import history, learned, opening
+    from darksecrets.core.run.files import write_json, write_text
+
+    run = job.output.page.parent
+    facts = history.facts(run, **job.params.facts)
+    costs = history.costs(run)
+    unlearned = learned.read(run / "tables" / f"{learned.TABLE}.csv")
+    write_text(opening.html(facts, costs, unlearned), job.output.page)
+    write_json({"facts": facts, "costs": costs.round(2).to_dict("records")}, job.output.record)

@@ -1,0 +1,27 @@
+"""Build Snakemake's self-contained report of a finished run."""
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Call Snakemake on the run's own configuration, under the lock of the calling Snakemake."""
+    import subprocess
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    from darksecrets.core.run.files import atomic, write_json
+    from darksecrets.core.run.opening import answers
+
+    with atomic(job.output.page) as page, tempfile.TemporaryDirectory() as folder:
+        numbers = Path(folder) / "answers.json"
+        write_json(answers(job.input.claims), numbers)
+        command = [
+            *(sys.executable, "-m", "snakemake", "--nolock", "--profile", "none"),
+            *("--snakefile", job.params.snakefile),
+            *("--configfile", job.params.config),
+            *("--report", str(page)),
+            *("--report-metadata", str(numbers), "--report-stylesheet", job.params.style),
+        ]
+        subprocess.run(command, check=True)

@@ -1,0 +1,24 @@
+"""Score the classifier of patterns, and choose a typical map of every pattern (Figure 1)."""
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the scores of every classifier with intervals; the chosen maps, and their arrays.
+
+    Of the classifier that ships with the project, also write the predictions.
+    """
+    from darksecrets.paper.patterns import annotations, quality, typical
+    from darksecrets.paper.patterns.classes import LENIENT
+    from darksecrets.paper.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS, TYPICAL_MAPS
+
+    predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
+    for path in job.output.all("pattern_predictions"):
+        PATTERN_PREDICTIONS.write(predictions, path)
+    scores = quality.scores(predictions, job.params.resamples, job.params.seed)
+    PATTERN_CV.write(scores, job.output.scores)
+    data = annotations.load(annotations.folders(job.params.annotations))
+    chosen = typical.choose(data, quality.held_out_predictions(predictions, LENIENT))
+    TYPICAL_MAPS.write(chosen, job.output.table)
+    typical.save(chosen, data, job.output.maps)

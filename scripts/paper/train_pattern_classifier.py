@@ -1,0 +1,29 @@
+"""Train the classifier of patterns on all labelled maps (section 4.1)."""
+
+from typing import Any
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> dict[str, Any]:
+    """Train, calibrate with the cross-validated predictions, save."""
+    import numpy as np
+    import torch
+
+    from darksecrets.core.run.files import atomic
+    from darksecrets.paper.patterns import annotations, classifier, crossvalidation, trained
+    from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
+
+    torch.set_num_threads(job.threads)
+    settings = job.params.training
+    data = annotations.load(annotations.folders(settings["annotations"]))
+    prepared = classifier.Prepared.of(data, settings["seed"])
+    found = classifier.train(prepared, np.arange(len(data.table)))
+    predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
+    found.temperature = crossvalidation.mean_temperature(predictions)
+    with atomic(job.output.classifier) as folder:
+        classifier.save(found, folder)
+        trained.record_training(folder, settings, job.input.all("labelled"))
+    maps = data.table["label"].value_counts().to_dict()
+    return {"temperature": found.temperature, "maps": maps}

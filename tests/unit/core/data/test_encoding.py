@@ -1,0 +1,62 @@
+"""Tokenizing: truncation, layout and the model's inputs."""
+
+import pytest
+from tiny_models import bert_tokenizer, roberta_tokenizer
+from transformers import CanineTokenizer
+
+from darksecrets.core.data.encoding import encode
+from darksecrets.core.run.errors import InputError
+
+PAIR = {
+    "sentence1": ["Unbelievable  dogs don't bark.", "The dog."],
+    "sentence2": ["Dogs bark.", "The naïve dogs"],
+    "label": [0, 1],
+}
+
+
+def test_offsets_point_to_the_characters_of_each_sentence():
+    tokenizer = bert_tokenizer()
+    encoded = encode(PAIR, tokenizer, 64, layout=True)
+    found = []
+    for row in range(2):
+        columns = zip(
+            encoded["segments"][row],
+            encoded["offset_mapping"][row],
+            encoded["special_tokens_mask"][row],
+            strict=True,
+        )
+        for segment, (start, end), special in columns:
+            text = PAIR[("sentence1", "sentence2")[segment]][row]
+            assert special == (start == end)
+            found.append(text[start:end])
+    assert "|".join(found) == (
+        "|Un|believ|able|dog|s|don|'|t|bark|.||Dog|s|bark|.|||The|dog|.||The|naïve|dog|s|"
+    )
+
+
+def test_segments_without_segment_ids():
+    encoded = encode(PAIR, roberta_tokenizer(), 64, layout=True)
+    assert "token_type_ids" not in encoded
+    # <s> the dog . </s> </s> the naïve dogs </s>
+    assert encoded["segments"][1] == [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+    assert encoded["special_tokens_mask"][1] == [1, 0, 0, 0, 1, 1, 0, 0, 0, 1]
+
+
+def test_pairs_lose_tokens_of_the_longer_sentence():
+    tokenizer = bert_tokenizer()
+    encoded = encode(PAIR, tokenizer, 12)
+    tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
+    cut = "[CLS] un ##believ ##able dog ##s [SEP] dog ##s bark . [SEP]"
+    assert tokens == cut.split()
+    assert len(encoded["input_ids"][1]) == 10  # short enough: whole, and not padded
+
+
+def test_longer_than_the_model_takes():
+    with pytest.raises(InputError, match=r"max_length is 65 tokens, but the model takes 64"):
+        encode(PAIR, bert_tokenizer(64), 65)
+
+
+def test_a_tokenizer_without_offsets():
+    assert encode(PAIR, CanineTokenizer(), 12)["input_ids"]
+    with pytest.raises(InputError, match=r"CanineTokenizer.* does not report the positions"):
+        encode(PAIR, CanineTokenizer(), 12, layout=True)

@@ -1,0 +1,74 @@
+"""What models do that have not learned their task says nothing of it: figures mark such tasks."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from drawn import written
+from made_up_figures import METRICS, sources
+from made_up_models import judged
+from matplotlib.figure import Figure
+
+from darksecrets.core.plotting import style
+from darksecrets.core.plotting.drawing import Given, Sources
+from darksecrets.core.run import learned
+from darksecrets.paper.finetuning.tables import LEARNED
+
+ROOT = Path(__file__).parents[4]
+PACKAGES = {
+    **{"figure2": "patterns", "figure5": "finetuning", "figure6": "features"},
+    **{"figure7": "features", "figure8": "ablation", "figure9": "ablation"},
+}
+TASKS = [*METRICS]
+
+
+def drawn(name: str, given: Sources) -> Figure:
+    module = importlib.import_module(f"darksecrets.paper.{PACKAGES[name]}.figures.{name}")
+    figure: Figure = module.draw(given)
+    return figure
+
+
+def file(name: str, given: Sources, folder: Path) -> bytes:
+    """The bytes of the figure."""
+    style.save(drawn(name, given), [folder / "figure.svg"], script=name, title=name)
+    return (folder / "figure.svg").read_bytes()
+
+
+def squeezed(text: str) -> str:
+    """Text without spaces, line breaks and marks of direction."""
+    return re.sub(r"[\s\u200e\u200f]", "", text)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_tasks_that_are_not_learned_are_marked_and_the_foot_says_why(name, tmp_path):
+    given, unlearned = sources(ROOT, name, tmp_path), TASKS[::2]
+    LEARNED.write(judged(METRICS, unlearned), given.file("learned"))
+    texts = [text.get_text() for text in written(drawn(name, given))]
+    (foot,) = [text for text in texts if learned.NOTE in " ".join(text.split())]
+    assert f"\n{learned.NOTE[:9]}" in foot, "a line of its own"
+    titles = squeezed("".join(text for text in texts if text != foot))
+    for task in TASKS:
+        named = titles.count(squeezed(task))
+        marked = titles.count(squeezed(f"{task}{learned.MARK}"))
+        assert named >= (2 if name == "figure2" else 1)
+        assert marked == (named if task in unlearned else 0), task
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_figure_of_models_that_learned_is_the_same_as_if_nothing_were_said(name, tmp_path):
+    given = sources(ROOT, name, tmp_path)
+    LEARNED.write(judged(METRICS, []), given.file("learned"))
+    silent = Sources(
+        lambda key: [] if key == "learned" else given.paths(key),
+        *(given.metrics, given.label, given.options),
+    )
+    assert file(name, given, tmp_path) == file(name, silent, tmp_path)
+
+
+def test_only_tasks_that_are_drawn_count_and_tables_in_memory_do():
+    table = judged(METRICS, TASKS[:1])
+    others = Given({TASKS[1]: METRICS[TASKS[1]]}, learned=table)
+    assert (others.unlearned, others.marked(TASKS[0])) == (set(), TASKS[0])
+    assert Given(METRICS, learned=table).marked(TASKS[0]) == f"{TASKS[0]}{learned.MARK}"
+    assert not Given(METRICS).unlearned

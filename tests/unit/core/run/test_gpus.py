@@ -1,0 +1,67 @@
+"""Every job sees the GPU that it requested, and no other; a fake `nvidia-smi` lists some."""
+
+import subprocess
+import sys
+
+import pytest
+
+from darksecrets.core.run import gpus
+from darksecrets.core.run.errors import InputError
+
+
+@pytest.fixture
+def listing(tmp_path):
+    """An environment in which `nvidia-smi` lists two GPUs."""
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho GPU-aaa\necho GPU-bbb\n")
+    program.chmod(0o755)
+    return {"PATH": f"{tmp_path}:/bin:/usr/bin"}
+
+
+def test_gpus_are_those_of_the_scheduler_or_of_the_machine(listing, tmp_path):
+    assert gpus.visible(listing) == ["GPU-aaa", "GPU-bbb"]
+    assert gpus.visible({gpus.VISIBLE: "3,5"}) == ["3", "5"]
+    assert gpus.visible({**listing, gpus.VISIBLE: ""}) == []
+    assert gpus.visible({**listing, gpus.VISIBLE: "-1"}) == []
+    assert gpus.visible({"PATH": str(tmp_path / "empty")}) == []
+
+
+def test_a_machine_whose_driver_fails_has_none(listing, tmp_path):
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho broken >&2\nexit 9\n")
+    assert gpus.visible(listing) == []
+
+
+def test_a_job_that_asks_for_none_sees_none(listing, tmp_path):
+    assert gpus.take(0, listing, tmp_path) is None
+    assert listing[gpus.VISIBLE] == ""
+
+
+def test_without_a_gpu_nothing_is_visible(tmp_path):
+    environment = {"PATH": str(tmp_path / "empty")}
+    assert gpus.take(1, environment, tmp_path) is None
+    assert environment[gpus.VISIBLE] == ""
+
+
+def test_the_only_one_is_taken_whatever_its_number_elsewhere(tmp_path):
+    """Under a scheduler, every job sees its own GPU as number 0."""
+    for _ in range(2):
+        assert gpus.take(1, {gpus.VISIBLE: "0"}, tmp_path) == "0"
+
+
+def test_jobs_on_one_machine_keep_apart(listing, tmp_path):
+    taken = {gpus.take(1, dict(listing), tmp_path) for _ in range(2)}
+    assert taken == {"GPU-aaa", "GPU-bbb"}
+    with pytest.raises(InputError, match=r"all 2 GPUs of this machine in use.*resources gpu=2"):
+        gpus.take(1, dict(listing), tmp_path)
+
+
+def test_a_gpu_is_free_again_when_its_process_has_ended(listing, tmp_path, root):
+    arguments = f"1, {listing!r}, pathlib.Path({str(tmp_path)!r})"
+    call = f"import pathlib; from darksecrets.core.run import gpus; print(gpus.take({arguments}))"
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", call], cwd=root, capture_output=True, text=True, check=True
+        )
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout == "GPU-aaa\n"

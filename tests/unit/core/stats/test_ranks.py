@@ -1,0 +1,99 @@
+"""Agreement of rankings, against SciPy, complete enumeration, and data without agreement."""
+
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from darksecrets.core.stats.ranks import Draws, agreement, shared_worst
+
+
+def draws_of(layers, *, bootstrap=200, permutations=2000, seed=3):
+    return Draws(np.asarray(layers), bootstrap, permutations, seed)
+
+
+LAYERS = np.repeat(np.arange(1, 4), 4)
+
+
+def test_it_is_the_mean_of_spearmans_correlation_over_pairs():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(6, size=(2, 12)), rng.integers(6, size=(3, 12))
+    found = agreement(first, second, draws_of(LAYERS))
+    expected = [stats.spearmanr(a, b).statistic for a, b in product(first, second)]
+    assert (found.pairs, found.rho) == (6, pytest.approx(np.mean(expected), abs=1e-12))
+    found = agreement(second, None, draws_of(LAYERS))
+    expected = [stats.spearmanr(a, b).statistic for a, b in combinations(second, 2)]
+    assert (found.pairs, found.rho) == (3, pytest.approx(np.mean(expected), abs=1e-12))
+
+
+def test_intervals_are_percentiles_over_resampled_heads():
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=(2, 12)), rng.normal(size=(1, 12))
+    draws = draws_of(LAYERS, bootstrap=100)
+    found = agreement(first, second, draws)
+    loop = [
+        np.mean([stats.spearmanr(row[drawn], second[0][drawn]).statistic for row in first])
+        for drawn in draws.resampled()
+    ]
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(loop, [2.5, 97.5])))
+
+
+def test_p_values_are_those_of_all_permutations():
+    """Six heads have 720 permutations, and 36 within two layers; error of 20,000 draws: 0.01."""
+    rng, layers = np.random.default_rng(5), np.array([1, 1, 1, 2, 2, 2])
+    first, second = rng.normal(size=6), rng.normal(size=6)
+    second[3:] += 0.8
+    found = agreement(first[None], second[None], draws_of(layers, permutations=20_000))
+    everything = [list(order) for order in permutations(range(6))]
+    inside = [order for order in everything if {*order[:3]} == {0, 1, 2}]
+    for orders, p, centred in ((everything, found.p, False), (inside, found.p_within, True)):
+        drawn = np.array([stats.spearmanr(first, second[order]).statistic for order in orders])
+        centre = drawn.mean() if centred else 0.0
+        expected = (np.abs(drawn - centre) >= abs(found.rho - centre) - 1e-9).mean()
+        assert p == pytest.approx(expected, abs=0.02)
+
+
+def test_layers_that_matter_alike_are_no_agreement_of_heads():
+    """In both rankings the layer decides, and heads are random: only `p_within` knows."""
+    rng, p = np.random.default_rng(2), []
+    for _ in range(60):
+        first, second = (LAYERS + 0.5 * rng.normal(size=12) for _ in "ab")
+        found = agreement(first[None], second[None], draws_of(LAYERS, permutations=300))
+        p.append((found.p, found.p_within))
+    rejected = (np.array(p) < 0.05).mean(axis=0)
+    assert rejected[0] > 0.5
+    assert rejected[1] <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 60)
+
+
+@pytest.mark.parametrize("models", [(1, 1), (3, None), (2, 2)])
+def test_random_rankings_agree_no_more_often_than_stated(models):
+    rng, p = np.random.default_rng(4), []
+    for _ in range(150):
+        one, other = models
+        second = None if other is None else rng.normal(size=(other, 12))
+        found = agreement(
+            rng.normal(size=(one, 12)), second, draws_of(LAYERS, permutations=300, bootstrap=2)
+        )
+        p.append((found.p, found.p_within))
+    assert ((np.array(p) < 0.05).mean(axis=0) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 150)).all()
+
+
+def test_equal_values_have_no_correlation():
+    found = agreement(np.zeros((1, 12)), np.arange(12.0)[None], draws_of(LAYERS))
+    assert found.pairs == 0
+    assert np.isnan([found.rho, found.low, found.high, found.p, found.p_within]).all()
+
+
+def test_shared_heads_and_their_chance_are_those_of_all_choices():
+    first, second = np.array([3, 0, 1, 4, 2, 5.0]), np.array([1, 0, 2, 5, 4, 3.0])
+    layers = np.array([1, 1, 1, 2, 2, 2])
+    shared, p, within = shared_worst(first, second, 2, draws_of(layers, permutations=20_000))
+    assert shared.tolist() == [1]
+    pairs = list(combinations(range(6), 2))
+    mine = {1, 2}
+    assert p == pytest.approx(np.mean([len(mine & set(pair)) >= 1 for pair in pairs]))
+    # The second ranking's two lowest heads are both in layer 1, wherever they move.
+    inside = list(combinations(range(3), 2))
+    expected = np.mean([len(mine & set(pair)) >= 1 for pair in inside])
+    assert within == pytest.approx(expected, abs=0.02)

@@ -1,0 +1,290 @@
+"""Quantifiers, missing tasks and seeds, tables of other runs, and null data."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from claim_cases import CASES
+from claim_cases.kovaleva import changes, framenet, most, needed, words
+from claim_tables import (
+    CLAIMS,
+    METRICS,
+    NO,
+    OPEN,
+    PAPERS,
+    RUN,
+    TASKS,
+    YES,
+    Frames,
+    decide,
+    decide_all,
+    whole,
+)
+
+from darksecrets.pages.claims import deciding, sources
+from darksecrets.pages.claims import tables as claim_columns
+from darksecrets.pages.claims.estimates import Estimate, Threshold
+from darksecrets.pages.claims.sources import Run, Tables
+from darksecrets.pages.contracts import TABLES
+
+
+def without(frames: Frames, **values: object) -> Frames:
+    """Tables without the rows that have a value."""
+    for column, value in values.items():
+        frames = {name: frame[frame[column] != value] for name, frame in frames.items()}
+    return frames
+
+
+def some_tasks(*names: str) -> Run:
+    return replace(RUN, tasks={name: METRICS[name] for name in names})
+
+
+def test_a_task_that_is_not_in_the_run_leaves_a_statement_about_all_open():
+    few = some_tasks("MRPC", "RTE", "SST-2")
+    found = decide("22", CASES["22"][YES], few)
+    assert found.answer == OPEN
+    assert found.reason.startswith("not in this run: STS-B, QQP, QNLI, MNLI; above 0: MRPC")
+
+
+def test_one_task_refutes_a_statement_about_all():
+    assert decide("22", CASES["22"][NO], some_tasks("RTE")).answer == NO
+    assert decide("12", CASES["12"][NO], some_tasks("SST-2", "QQP")).answer == NO
+
+
+def test_the_number_is_that_of_the_task_that_decides():
+    wide = CASES["22"][NO]["score_differences"].copy()
+    wide.loc[wide["task"] == "QQP", "ci_low"] = -50.0
+    found = decide("22", {"score_differences": wide})
+    assert (found.answer, found.decisive.name, found.decisive.value) == (NO, ("RTE",), -10)
+
+
+def test_one_task_is_enough_for_a_statement_about_some():
+    assert decide("1", CASES["1"][YES], some_tasks("RTE")).answer == YES
+    assert decide("1", CASES["1"][NO], some_tasks("RTE")).answer == OPEN
+
+
+def test_a_share_over_few_seeds_has_no_interval_beyond_what_a_share_can_be():
+    """Two seeds that differ: the claim on redundancy said [-0.38, 0.68] of a share of heads."""
+    frames = {name: frame.copy() for name, frame in CASES["48"][OPEN].items()}
+    sizes = frames["pruned_heads"]
+    sizes = sizes[sizes["seed"] <= 2]
+    first = sizes["seed"] == 1
+    sizes = sizes.assign(largest=np.where(first, 14, 29))
+    sizes = sizes.assign(ci_low=sizes["largest"] - 7, ci_high=sizes["largest"] + 7)
+    run = replace(some_tasks("RTE"), seeds={"RTE": [1, 2]})
+    tables = Tables({"pruned_heads": sizes[sizes["task"] == "RTE"]}, TABLES)
+    papers = [replace(PAPERS["kovaleva2019"], claims=(CLAIMS["48"],))]
+    row = deciding.table(papers, tables, run).iloc[0]
+    assert row["here"] == OPEN
+    assert (row["ci_low"], row["value"]) == (0, pytest.approx(21.5 / 144))
+    for said in re.findall(r"\[(.*?)\]", row["estimates"]):
+        low, high = map(float, said.split(", "))
+        assert 0 <= low < high <= 1
+    alone = replace(decide("48", tables, run).decisive, bounds=(-np.inf, np.inf))
+    assert alone.ends[0] < 0, "which is what was shown"
+
+
+def test_numbers_of_columns_have_their_declared_bounds():
+    found = {
+        claim.id: [question.possible(TABLES) for question in claim.questions]
+        for claim in CLAIMS.values()
+    }
+    assert found["12"][0] == found["48"][0] == (0, 1)
+    assert found["34"] == [(-1, 1)]
+    assert found["22"] == [(-np.inf, np.inf)]
+
+
+def test_a_run_without_tasks_of_the_paper_decides_nothing_about_them():
+    own = replace(RUN, tasks={"CoLA": ["matthews_corrcoef"]})
+    for name in ("1", "12", "22", "27", "37"):
+        assert decide(name, CASES[name][YES], own).answer == OPEN
+
+
+def test_with_one_seed_claims_about_fine_tuning_stay_open():
+    one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
+    frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["37"][YES].items()}
+    found = decide("37", frames, one)
+    assert (found.answer, found.reason) == (OPEN, "one seed; of the models at hand alone, it holds")
+    assert found.decisive.value == 2
+
+
+def test_fewer_seeds_than_configured_leave_a_claim_open():
+    found = decide("37", without(CASES["37"][YES], seed=3))
+    assert found.answer == OPEN
+    assert found.reason == "survival.csv has 2 seeds of 3"
+
+
+def test_a_task_without_rows_leaves_a_claim_open():
+    found = decide("37", without(CASES["37"][YES], task="QQP"))
+    assert (found.answer, found.reason[:33]) == (OPEN, "survival.csv has no such rows: QQ")
+
+
+def test_the_metric_is_accuracy_or_the_main_one():
+    """Values of other metrics change nothing."""
+    (frame,) = CASES["37"][YES].values()
+    other = frame.copy()
+    main = {
+        task: "accuracy" if "accuracy" in metrics else metrics[0]
+        for task, metrics in METRICS.items()
+    }
+    other.loc[
+        other["metric"] != other["task"].map(main), ["unbiased_gain", "ci_low", "ci_high"]
+    ] = -9
+    assert decide("37", {"survival": other}).answer == YES
+
+
+def draws(count: int) -> list[list[Estimate]]:
+    """Seven estimates of 0 with the interval of their error."""
+    rng = np.random.default_rng(3)
+    return [
+        [Estimate((task,), x, x - 1.96, x + 1.96) for task, x in zip(TASKS, row, strict=True)]
+        for row in rng.normal(0, 1, (count, 7))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "threshold", "wrong"),
+    [
+        ("some", Threshold(above=0), YES),
+        ("every", Threshold(above=0), YES),
+        ("every", Threshold(above=-1e-9), NO),
+        ("greatest", Threshold(above=0), YES),
+        ("greatest", Threshold(above=0), NO),
+    ],
+)
+def test_null_effects_are_seldom_taken_for_real(quantifier, threshold, wrong):
+    """In at most 5% of 1,000 draws: 2.5% for each side of an interval, and 2 standard errors."""
+    answers = [
+        deciding._of_threshold(quantifier, threshold, row, row).answer for row in draws(1000)
+    ]
+    assert np.mean([answer == wrong for answer in answers]) < 0.025 + 2 * np.sqrt(0.025 / 1000)
+
+
+def nothing(name: str) -> Frames:
+    """The tables of a claim that holds, with effects of 0 and intervals around them."""
+    frames = {table: frame.copy() for table, frame in CASES[name][YES].items()}
+    for question in CLAIMS[name].questions:
+        ends = [c.name for c in TABLES[question.table].columns if c.interval_of == question.value]
+        frames[question.table][question.value] = 1.0 if question.test else 0.0
+        frames[question.table][ends] = [-0.5, 0.5][: len(ends)]
+    return frames
+
+
+EFFECTS = ("1", "20", "22", "23", "24", "29", "33", "34", "37", "40", "41")
+RANKS = ("12", "27", "28")
+NULLS = {
+    "15": framenet(0, 0),
+    "19": framenet(0, 0),
+    "30": changes(0, 0),
+    "31": changes(0, 0),
+    "35": most("[SEP]", 0.0, 0.0, "QQP"),
+    "36": most("punctuation", 0.0, 0.0, "QNLI"),
+    "46": needed(0),
+    "47": words(0, 0),
+}
+
+
+@pytest.mark.parametrize("name", [*EFFECTS, *RANKS, *NULLS])
+def test_nothing_is_claimed_of_heads_and_models_without_effects(name):
+    """No gain, no change, no rank and no head that stands out: such claims never hold."""
+    frames = NULLS[name] if name in NULLS else nothing(name)
+    assert decide(name, frames).answer != YES
+
+
+def test_a_head_that_no_control_rules_out_may_stand_out():
+    found = decide("15", framenet(1, 2))
+    assert (found.decisive.value, found.decisive.low, found.decisive.high) == (1, 1, 4)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of tables."""
+    for name, frame in whole(CASES["37"][YES] | CASES["22"][YES]).items():
+        TABLES[name].write(frame, tmp_path / f"{name}.csv")
+    return tmp_path
+
+
+def read(folder) -> Tables:
+    return sources.read(sorted(folder.glob("*.csv")), TABLES)
+
+
+def test_tables_of_the_run_are_read(folder):
+    tables = read(folder)
+    assert set(tables.frames) == {"survival", "score_differences"}
+    assert decide("37", tables).answer == YES
+
+
+def test_a_damaged_table_is_not_used(folder):
+    path = folder / "survival.csv"
+    path.write_text(path.read_text()[:-20])
+    found = decide("37", read(folder))
+    assert (found.answer, found.reason) == (OPEN, "survival.csv does not match its declaration")
+
+
+def test_without_any_table_all_claims_have_a_row(tmp_path):
+    claims = decide_all(sources.read([tmp_path / "survival.csv"], TABLES))
+    claim_columns.CLAIMS.write(claims, tmp_path / "claims.csv")
+    found = claim_columns.CLAIMS.read(tmp_path / "claims.csv").set_index("id")
+    assert len(found) == len(CLAIMS)
+    assert found.loc["37", "reason"] == "survival.csv is missing"
+    assert set(found["here"]) == {"undecided"}
+
+
+@pytest.mark.parametrize(
+    ("shared", "answer", "verdict"),
+    [
+        (["GLUE"], YES, "holds"),
+        (["GLUE"], NO, "does not hold"),
+        (["GLUE"], OPEN, "undecided here"),
+        ([], YES, "not comparable"),
+        (["FrameNet"], NO, "not comparable"),
+    ],
+)
+def test_only_a_run_of_the_paper_gives_a_verdict(shared, answer, verdict):
+    run = replace(RUN, shared=shared)
+    claims = decide_all(Tables(whole(CASES["37"][answer]), TABLES), run).set_index("id")
+    assert claims.loc["37", "here"] == answer
+    assert claims.loc["37", "verdict"] == verdict
+
+
+LEARNED = {"seed": None, "metric": "accuracy", "score": 51.5, "majority": 50.2}
+
+
+@pytest.mark.parametrize("name", ["22", "23", "40", "44", "45", "21", "11"])
+def test_a_model_that_has_not_learned_decides_nothing(name):
+    """Neither about its task nor about all tasks together, however sure the numbers are."""
+    table = pd.DataFrame([{"task": "RTE", "bag_of_words": 53.8, "learned": False} | LEARNED])
+    for answer in (YES, NO):
+        found = decide(name, CASES[name][answer] | {"learned": table})
+        assert found.answer != YES
+        if answer == YES:
+            said = "RTE is not learned (51.5, majority class 50.2, bag of words 53.8)"
+            assert (found.answer, said in found.reason) == (OPEN, True)
+    learned = table.assign(learned=True)
+    assert decide(name, CASES[name][YES] | {"learned": learned}).answer == YES
+
+
+@pytest.mark.parametrize("name", ["19", "54"])
+def test_claims_about_pre_trained_encoders_do_not_depend_on_fine_tuning(name):
+    table = pd.DataFrame([{"task": "RTE", "bag_of_words": 53.8, "learned": False} | LEARNED])
+    assert decide(name, CASES[name][YES] | {"learned": table}).answer == YES
+
+
+def test_without_knowing_which_models_have_learned_nothing_is_decided():
+    damaged = Tables(CASES["22"][YES], TABLES, {"learned": "is missing"})
+    found = decide("22", damaged)
+    assert (found.answer, found.reason) == (OPEN, "learned.csv is missing")
+
+
+@pytest.mark.parametrize("name", ["X2", "R1", "G1"])
+def test_a_task_that_is_not_measured_for_a_claim_need_not_be_learned(name):
+    """It left all claims open that compare tasks of an analysis, though none is about it."""
+    frames = CASES[name][YES]
+    (measured, *_) = next(frame["task"].unique() for frame in frames.values() if "task" in frame)
+    run = replace(RUN, tasks=RUN.tasks | {"noise": ["accuracy"]})
+    run = replace(run, seeds=RUN.seeds | {"noise": RUN.seeds["RTE"]})
+    for task, answer in (("noise", YES), (measured, OPEN)):
+        table = pd.DataFrame([{"task": task, "bag_of_words": 53.8, "learned": False} | LEARNED])
+        assert decide(name, frames | {"learned": table}, run).answer == answer

@@ -1,0 +1,75 @@
+"""What undecided claims need: seeds, examples, or what the run lacks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from claim_cases import CASES
+from claim_tables import OPEN, RUN, decide
+
+from darksecrets.pages.claims.answers import Answer
+from darksecrets.pages.claims.estimates import Estimate, Threshold, over_seeds, spread
+from darksecrets.pages.claims.needed import NOTHING, OF_TEST, needs_in_words
+
+ABOVE = Threshold(above=0)
+
+
+def of_seeds(*values: float, half: float) -> Estimate:
+    """The mean of values of seeds, each ± half over the same examples."""
+    parts = [Estimate(("RTE",), each, each - half, each + half) for each in values]
+    return over_seeds(parts, spread([values]))
+
+
+def needed(*estimates: Estimate, threshold: Threshold = ABOVE) -> str:
+    return needs_in_words(threshold, [(each, threshold.answer(each)) for each in estimates])
+
+
+def test_seeds_are_needed_where_an_interval_over_examples_alone_would_decide():
+    assert needed(of_seeds(1, 5, half=1)) == "would need more seeds"
+    assert needed(of_seeds(2.9, 3.1, half=4)) == "would need more examples"
+
+
+@pytest.mark.parametrize(("values", "half"), [((1, 5), 1.0), ((2.9, 3.1), 4.0)])
+def test_what_is_said_to_be_needed_decides(values, half):
+    """With many of what is named the claim is decided, and with many of the other it is not."""
+    said = needed(of_seeds(*values, half=half))
+    mean, deviation = np.mean(values), np.std(values, ddof=1)
+    many = mean + deviation * np.tile([-1, 1], 500)
+    more_seeds = of_seeds(*many, half=half)
+    more_examples = of_seeds(*values, half=half / 100)
+    decided = {
+        "would need more seeds": ABOVE.answer(more_seeds) != Answer.OPEN,
+        "would need more examples": ABOVE.answer(more_examples) != Answer.OPEN,
+    }
+    assert [words for words, yes in decided.items() if yes] == [said]
+
+
+def test_numbers_without_seeds_need_examples():
+    assert needed(Estimate((), 1, -1, 3)) == "would need more examples"
+    assert needed(Estimate((), 1, -1, 3, seeds=3)) == "would need more seeds or examples"
+    assert needed(Estimate((), 1, 0.5, 3)) == "", "it is decided"
+
+
+def test_different_numbers_need_different_things():
+    said = needed(of_seeds(1, 5, half=1), of_seeds(2.9, 3.1, half=4))
+    assert said == "would need more seeds and more examples"
+
+
+def test_nothing_decides_what_failing_models_could_move_across_the_border():
+    """Seeds at hand never show a failure that one in ten has; see `failures`."""
+    near = Estimate((), 0.5, -2, 3, seeds=3, of_examples=0.1, allowed=(1.0, 0.0))
+    assert needed(near) == NOTHING
+    assert needed(near, of_seeds(1, 5, half=1)) == "would need more seeds"
+
+
+def test_a_p_value_does_not_say_what_it_needs():
+    assert decide("11", CASES["11"][OPEN]).needs == OF_TEST
+
+
+def test_a_run_without_tasks_or_seeds_needs_these():
+    few = replace(RUN, tasks={"RTE": ["accuracy"]})
+    found = decide("23", CASES["23"][Answer.YES], few)
+    assert found.needs.startswith("would need the task MRPC, the task STS-B")
+    one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
+    frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["37"][OPEN].items()}
+    assert decide("37", frames, one).needs == "would need at least 2 seeds of each task"

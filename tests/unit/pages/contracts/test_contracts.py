@@ -1,0 +1,60 @@
+import re
+
+import pytest
+from glue import TASKS
+
+from darksecrets.core.data.metrics import METRICS
+from darksecrets.core.run.columns import STATES, of_weights
+from darksecrets.pages import contracts
+from darksecrets.pages.contracts.page import SAID, page
+from darksecrets.paper.features.measures import TABLES as MEASURED
+from darksecrets.paper.patterns import tables as patterns
+
+
+@pytest.fixture(scope="module")
+def rules(root):
+    texts = [path.read_text() for path in sorted((root / "workflow" / "rules").rglob("*.smk"))]
+    return "\n".join(texts)
+
+
+def test_the_page_is_made_from_the_declarations(root):
+    assert (root / "docs" / "contracts.md").read_text(encoding="utf-8") == page(), (
+        "docs/contracts.md is out of date: "
+        "python -m darksecrets.pages.contracts > docs/contracts.md"
+    )
+
+
+def test_the_rules_make_the_declared_tables_and_no_others(rules):
+    named = set(re.findall(r"<results>/tables/(\w+\.(?:csv|parquet)\b)", rules))
+    declared = {table.file for table in contracts.TABLES.values()}
+    assert named <= declared
+    for table in contracts.TABLES.values():
+        name = of_weights(table) or table.name  # the rules add `_by_measure`
+        made = name in MEASURED or re.search(rf"\b{name}\b", rules)
+        assert made, f"no rule makes {table.file}"
+
+
+def test_every_named_target_is_a_rule(rules, root):
+    text = rules + (root / "Snakefile").read_text()
+    found = re.findall(r"^rule (\w+):|^figure\(\n    \"(\w+)\"", text, re.MULTILINE)
+    known = {name for names in found for name in names}
+    assert {*SAID["targets"], *SAID["other_targets"]} <= known
+
+
+def test_what_is_estimated_for_every_head_has_a_control_or_an_interval():
+    """Else one cannot tell what a head does from what chance gives."""
+    without = {
+        table.name
+        for table in contracts.TABLES.values()
+        if "head" in table.every and not any(c.control_of or c.interval_of for c in table.columns)
+    }
+    # They count maps, or draw them; gates are parameters of a model.
+    assert without == {"pattern_heads", "pattern_maps", "head_gates"}
+
+
+def test_vocabularies_are_those_of_the_code():
+    assert {name for task in TASKS.values() for name in task.metrics} <= set(METRICS)
+    assert set(STATES) == {"pretrained", "finetuned", "finetuned-from-normal"}
+    columns = {column.name: column for column in patterns.PATTERN_PREDICTIONS.columns}
+    for pattern in columns["label"].values:
+        assert f"probability_{pattern}" in columns

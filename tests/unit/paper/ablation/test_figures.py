@@ -1,0 +1,117 @@
+"""Figures of disabled heads and layers against the tables they are drawn from."""
+
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn import ALL, axes_named, cells_of, draw_with, marked
+from glue import TASKS
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from darksecrets.core.run.errors import InputError
+from darksecrets.paper.ablation.figures import figure8, figure9, task_agreement
+
+MAIN = {task: TASKS[task].metrics[0] for task in ALL}
+
+
+def effects(tasks: list[str], layers: int, heads: int, seeds: tuple[int, ...]) -> pd.DataFrame:
+    """Random effects of heads, for all metrics, and of a state that is not drawn."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for task in tasks:
+        for seed in seeds:
+            for metric in TASKS[task].metrics:
+                for layer, head in np.ndindex(layers, heads):
+                    delta = round(rng.normal(-0.3, 0.5), 1)
+                    p = rng.random() ** 3
+                    rows.append(
+                        {"task": task, "state": "finetuned", "seed": seed, "layer": layer + 1}
+                        | {"head": head + 1, "metric": metric, "baseline": 80.0 + seed}
+                        | {"score": 80.0 + seed + delta, "delta": delta, "p_value": p}
+                        | {"ci_low": delta - 0.4, "ci_high": delta + 0.5, "q_value": min(1, 2 * p)}
+                    )
+    table = pd.DataFrame(rows)
+    other = table.assign(state="finetuned-from-normal", score=0.0, delta=-9.0, q_value=0.0)
+    return pd.concat([table, other]).sample(frac=1, random_state=5)
+
+
+def of_layers(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["head"] == 1].drop(columns="head")
+
+
+def drawn_rows(table: pd.DataFrame, task: str) -> pd.DataFrame:
+    """The rows of a task that are drawn: of fine-tuned models, on its first metric."""
+    chosen = (table["task"] == task) & (table["state"] == "finetuned")
+    return table[chosen & (table["metric"] == MAIN[task])]
+
+
+def panel(task: str, metric: str, what: str) -> str:
+    title = {"f1": "F1", "accuracy": "Acc", "pearson": "Pearson"}[metric]
+    return f"{task} ({title}) {what}"
+
+
+@pytest.mark.parametrize(("module", "what"), [(figure8, "heads"), (figure9, "layers")])
+def test_every_cell_is_the_mean_over_seeds_of_a_head_or_layer(
+    module: ModuleType, what: str
+) -> None:
+    table = effects(ALL, 3, 4, (1, 2, 5))
+    table = of_layers(table) if module is figure9 else table
+    figure = draw_with(module.draw, ALL, table=table)
+    for task in ALL:
+        name = panel(task, MAIN[task], what)
+        place = [column for column in ("layer", "head") if column in table]
+        means = drawn_rows(table, task).groupby(place)["score"].mean()
+        np.testing.assert_allclose(cells_of(figure, name).ravel(), means, atol=1e-9)
+
+
+@pytest.mark.parametrize(("module", "what"), [(figure8, "heads"), (figure9, "layers")])
+def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds(
+    module: ModuleType, what: str
+) -> None:
+    table = effects(["RTE"], 6, 9, (1, 2, 3)).reset_index(drop=True)
+    one_way = (table["layer"] == 2) & (table["head"] == 1)
+    table.loc[one_way, ["delta", "q_value"]] = [-2.0, 0.001]
+    both_ways = (table["layer"] == 3) & (table["head"] == 1)
+    table.loc[both_ways, "q_value"] = 0.001
+    table.loc[both_ways, "delta"] = table["seed"].map({1: 2.0, 2: -2.0, 3: 0.0})
+    table = table if module is figure8 else of_layers(table)
+    figure = draw_with(module.draw, ["RTE"], table=table)
+    axes = axes_named(figure, panel("RTE", "accuracy", what))
+    expected: dict[int, set[tuple[int, int]]] = {1: set(), -1: set()}
+    rows = drawn_rows(table, "RTE").assign(head=table.get("head", 1))
+    for place, of_head in rows.groupby(["layer", "head"]):
+        for sign, found in expected.items():
+            if sum((of_head["q_value"] < 0.05) & (of_head["delta"] * sign > 0)) >= 2:
+                found.add(place)
+    assert (2, 1) in expected[-1]
+    assert (3, 1) not in expected[1] | expected[-1]
+    for sign, places in expected.items():
+        assert marked(axes, f"significant {sign}") == places
+
+
+def test_scores_that_are_all_equal_are_drawn() -> None:
+    table = effects(["RTE"], 2, 2, (1,)).assign(score=81.0, delta=0.0)
+    FigureCanvasAgg(draw_with(figure8.draw, ["RTE"], table=table)).draw()
+    FigureCanvasAgg(draw_with(figure9.draw, ["RTE"], table=of_layers(table))).draw()
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_every_pair_of_tasks_has_a_cell_with_its_correlation(diagonal: bool) -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        {"state": state, "task": one, "other_task": other, "spearman": rng.uniform(-0.3, 0.9)}
+        | {"q_value": 0.01, "q_within_layers": rng.choice([0.01, 0.6])}
+        for state in ("finetuned", "pretrained")
+        for number, one in enumerate(ALL)
+        for other in ALL[number if diagonal else number + 1 :]
+    ]
+    table = pd.DataFrame(rows).sample(frac=1, random_state=1)
+    figure = draw_with(task_agreement.draw, ALL, table=table)
+    values = cells_of(figure, "tasks")
+    for row in table[table["state"] == "finetuned"].to_dict("records"):
+        found = values[ALL.index(row["other_task"]), ALL.index(row["task"])]
+        assert found == pytest.approx(row["spearman"])
+    assert np.isnan(values[np.triu_indices(len(ALL), 0 if not diagonal else 1)]).all()
+    with pytest.raises(InputError, match="no rows with state finetuned"):
+        draw_with(task_agreement.draw, ["RTE"], table=table.iloc[:0])

@@ -1,0 +1,217 @@
+"""Intervals, corrected p-values and the best head's gain, against SciPy and slow loops."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from glue import TASKS
+from sweeps import places, sweep
+
+from darksecrets.core.data import metrics
+from darksecrets.core.interventions.results import SweepResult
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.stats.resampling import bootstrap_weights, halves
+from darksecrets.core.stats.selection import best_gain
+from darksecrets.paper.ablation.best import best, survival
+from darksecrets.paper.ablation.statistics import (
+    Resampling,
+    effects,
+    effects_of_heads,
+    of_kind,
+    p_values,
+)
+
+F1 = metrics.METRICS["f1"].plain
+RESAMPLING = Resampling(bootstrap=400, permutations=200, splits=50, seed=7)
+CONTRACT = ["metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value"]
+
+
+@pytest.mark.parametrize("task", ["MRPC", "STS-B"])
+def test_intervals_are_percentiles_of_differences_on_the_same_resamples(task):
+    result = sweep(task, examples=25, changed=0.3)
+    table, means = effects(result, TASKS[task], RESAMPLING)
+    for metric in TASKS[task].metrics:
+        rng, loop = np.random.default_rng(RESAMPLING.seed), []
+        for weights in bootstrap_weights(RESAMPLING.bootstrap, 25, rng):
+            for counts in weights:
+                drawn = np.repeat(np.arange(25), counts)
+                labels = result.labels[drawn]
+                score = [
+                    metrics.score(TASKS[task], p[drawn], labels)[metric] for p in result.predictions
+                ]
+                loop.append([100 * (value - score[0]) for value in score[1:]])
+        mine = table[table["metric"] == metric]
+        low, high = np.percentile(loop, [2.5, 97.5], axis=0)
+        assert mine["ci_low"].to_numpy() == pytest.approx(low, abs=1e-9)
+        assert mine["ci_high"].to_numpy() == pytest.approx(high, abs=1e-9)
+        for kind, columns in (("head", slice(0, 6)), ("layer", slice(6, 8))):
+            row = means[(means["metric"] == metric) & (means["kind"] == kind)].iloc[0]
+            ends = np.percentile(np.mean(np.array(loop)[:, columns], axis=1), [2.5, 97.5])
+            assert (row["mean_low"], row["mean_high"]) == pytest.approx(tuple(ends), abs=1e-9)
+
+
+def test_intervals_agree_with_scipys_bootstrap():
+    result = sweep("MRPC", examples=150, changed=0.3)
+    table, _ = effects(result, TASKS["MRPC"], dataclasses.replace(RESAMPLING, bootstrap=5000))
+    for number in (1, 5):
+        reference = scipy.stats.bootstrap(
+            (result.predictions[0], result.predictions[number], result.labels),
+            lambda a, b, y: 100 * (F1(b, y) - F1(a, y)),
+            paired=True,
+            vectorized=False,
+            method="percentile",
+            n_resamples=5000,
+            rng=np.random.default_rng(1),
+        ).confidence_interval
+        row = table[table["metric"] == "f1"].iloc[number - 1]
+        width = reference.high - reference.low
+        assert row["ci_low"] == pytest.approx(reference.low, abs=0.06 * width)
+        assert row["ci_high"] == pytest.approx(reference.high, abs=0.06 * width)
+
+
+def test_scores_deltas_and_places_are_those_of_the_sweep():
+    result = sweep("RTE", custom=2)
+    table, means = effects(result, TASKS["RTE"], RESAMPLING)
+    right = 100 * (result.predictions == result.labels).mean(axis=1)
+    assert table["score"].to_numpy() == pytest.approx(right[1:])
+    assert table["baseline"].to_numpy() == pytest.approx(right[0])
+    assert table["delta"].to_numpy() == pytest.approx(right[1:] - right[0])
+    heads, layers, custom = (of_kind(table, kind) for kind in ("head", "layer", "set"))
+    assert list(heads.columns) == ["layer", "head", *CONTRACT]
+    assert list(layers.columns) == ["layer", *CONTRACT]
+    assert list(custom.columns) == ["name", *CONTRACT]
+    assert [*zip(heads["layer"], heads["head"], strict=True)] == [
+        (layer, head) for layer in (1, 2) for head in (1, 2, 3)
+    ]
+    assert list(layers["layer"]) == [1, 2]
+    assert list(custom["name"]) == ["set 0", "set 1"]
+    of_heads = means[means["kind"] == "head"].iloc[0]
+    assert of_heads["mean_effect"] == pytest.approx(heads["delta"].mean())
+    pd.testing.assert_frame_equal(
+        effects_of_heads(result, TASKS["RTE"]).reset_index(drop=True),
+        heads[["layer", "head", "delta"]].reset_index(drop=True),
+    )
+    assert of_kind(effects(sweep("RTE"), TASKS["RTE"], RESAMPLING)[0], "set").empty
+
+
+@pytest.mark.parametrize("kind", ["head", "layer", "set"])
+def test_p_values_are_corrected_within_a_kind_by_benjamini_and_hochberg(kind):
+    result = sweep("RTE", examples=100, custom=3, changed=0.4)
+    table = of_kind(effects(result, TASKS["RTE"], RESAMPLING)[0], kind)
+    p = table["p_value"].tolist()
+    for value, q in zip(p, table["q_value"], strict=True):
+        bounds = [len(p) * other / sum(x <= other for x in p) for other in p if other >= value]
+        assert q == pytest.approx(min(1.0, *bounds), abs=1e-12)
+
+
+@pytest.mark.parametrize("task", ["MRPC", "STS-B"])
+def test_the_best_head_is_chosen_on_one_half_and_scored_on_the_other(task):
+    result = sweep(task, examples=31)
+    table = best(result, TASKS[task], RESAMPLING)
+    assert list(table["kind"]) == ["head", "layer"] * 2
+    for metric in TASKS[task].metrics:
+        rng, gains = np.random.default_rng(RESAMPLING.seed), {1: [], 0: []}
+        ones, others = [], []
+        for mask in np.concatenate(list(halves(RESAMPLING.splits, 31, rng))):
+            for side in (1, 0):
+                scores = [
+                    [
+                        metrics.score(TASKS[task], p[m], result.labels[m])[metric]
+                        for p in result.predictions
+                    ]
+                    for m in (mask == side, mask != side)
+                ]
+                deltas = 100 * np.subtract(scores[0][1:7], scores[0][0])
+                (ones if side else others).append(deltas)
+                chosen = [i for i in range(1, 7) if scores[0][i] == max(scores[0][1:7])]
+                gains[side].append(np.mean([100 * (scores[1][i] - scores[1][0]) for i in chosen]))
+        expected = gains[1] + gains[0]
+        row = table[(table["metric"] == metric) & (table["kind"] == "head")].iloc[0]
+        assert row["unbiased_gain"] == pytest.approx(np.mean(expected), abs=1e-9)
+        gain = best_gain(np.array(ones), np.array(others))
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((gain.low, gain.high), abs=1e-6)
+        whole = effects(result, TASKS[task], RESAMPLING)[0]
+        heads = whole[(whole["kind"] == "head") & (whole["metric"] == metric)]
+        winner = heads.loc[heads["delta"].idxmax()]
+        assert (row["layer"], row["head"]) == (winner["layer"], winner["head"])
+        assert row["naive_gain"] == pytest.approx(winner["delta"], abs=1e-9)
+
+
+def null(seed: int, examples: int = 200) -> SweepResult:
+    """Forty heads none of which matters: each changes a tenth of the examples by chance."""
+    rng = np.random.default_rng(seed)
+    sets = places(4, 10)
+    labels = rng.integers(0, 2, examples)
+    right = np.tile(rng.random(examples) < 0.5, (len(sets), 1))
+    right ^= rng.random(right.shape) < 0.1
+    return SweepResult(sets, np.where(right, labels, 1 - labels), labels, np.arange(examples))
+
+
+def test_a_head_that_does_help_survives():
+    result = null(0)
+    predictions = result.predictions.copy()
+    predictions[7] = np.where(np.arange(200) % 4 == 0, result.labels, predictions[0])
+    result = dataclasses.replace(result, predictions=predictions)
+    table, means = effects(result, TASKS["RTE"], RESAMPLING)
+    gains = best(result, TASKS["RTE"], RESAMPLING)
+    row = survival(table, means, gains, 200).query("kind == 'head'").iloc[0]
+    gain = 100 * np.mean(
+        (predictions[7] == result.labels) * 1.0 - (predictions[0] == result.labels)
+    )
+    assert row["unbiased_gain"] == pytest.approx(gain, abs=0.5)
+    assert row["naive_gain"] == pytest.approx(gain)
+    assert row["ci_low"] > 0
+    assert row["helped_q"] == 1
+    assert gains.iloc[0][["layer", "head", "chosen"]].tolist() == [1, 7, pytest.approx(1, abs=0.05)]
+
+
+def test_survival_counts_what_moved_and_what_is_significant():
+    table = pd.DataFrame(
+        {
+            "metric": "accuracy",
+            "kind": ["head"] * 5 + ["set"],
+            "baseline": 80.0,
+            "delta": [1.0, 2.0, 0.0, -1.0, -3.0, 9.0],
+            "p_value": [0.3, 0.01, 1.0, 0.04, 0.001, 0.0],
+            "q_value": [0.4, 0.04, 1.0, 0.08, 0.005, 0.0],
+        }
+    )
+    means = pd.DataFrame({"metric": ["accuracy"], "kind": ["head"], "mean_effect": [-0.2]})
+    gains = means.assign(naive_gain=2.0, unbiased_gain=0.1, ci_low=-1.0, ci_high=1.0)
+    row = survival(table, means, gains.drop(columns="mean_effect"), 50).iloc[0].to_dict()
+    counts = {name: row[name] for name in ("sets", "helped", "helped_p", "helped_q")}
+    assert counts == {"sets": 5, "helped": 2, "helped_p": 1, "helped_q": 1}
+    assert [row[name] for name in ("hurt", "hurt_p", "hurt_q")] == [2, 2, 1]
+    assert (row["examples"], row["baseline"], row["mean_effect"]) == (50, 80.0, -0.2)
+
+
+@pytest.mark.parametrize("compute", [effects, best])
+def test_a_validation_set_of_one_class_is_refused(compute):
+    result = sweep("RTE")
+    result = dataclasses.replace(result, labels=np.zeros_like(result.labels))
+    with pytest.raises(InputError, match="RTE: found the label 0 only"):
+        compute(result, TASKS["RTE"], RESAMPLING)
+
+
+@pytest.mark.parametrize("task", ["RTE", "MNLI"])
+def test_mcnemar_is_the_binomial_test_of_examples_won_and_lost(task):
+    result = sweep(task, examples=60, changed=0.3)
+    found = p_values(result, "accuracy", 0, np.random.default_rng(0))
+    right = result.predictions == result.labels
+    for number, p in enumerate(found):
+        won, lost = sum(right[number] & ~right[0]), sum(right[0] & ~right[number])
+        expected = scipy.stats.binomtest(int(won), int(won + lost)).pvalue if won + lost else 1.0
+        assert p == pytest.approx(expected, abs=1e-12)
+    assert found[0] == 1
+    assert len(set(found)) > 3
+
+
+def test_p_values_of_ranks_know_no_distances():
+    result = sweep("STS-B", examples=60)
+    bent = dataclasses.replace(result, predictions=np.exp(result.predictions))
+    for metric, same in (("spearman", True), ("pearson", False)):
+        found = [p_values(one, metric, 199, np.random.default_rng(0)) for one in (result, bent)]
+        assert np.array_equal(*found) == same
+        assert found[0][0] == 1

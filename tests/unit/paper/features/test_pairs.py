@@ -1,0 +1,281 @@
+"""Six controls of related pairs, against loops."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from adversarial.pairs import NONE, save, sentence
+from scipy import stats
+
+from darksecrets.core.stats.contrasts import SIGNS
+from darksecrets.core.stats.paired import FEWEST
+from darksecrets.paper.features import measures
+from darksecrets.paper.features.labels import FEATURES, RELATIONS
+from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.pairs import (
+    ROUNDING,
+    Differences,
+    Drawn,
+    PairCells,
+    at_relative_places,
+    hexagons,
+    other_keys,
+    other_queries,
+)
+from darksecrets.paper.features.tables import CONTROLS
+from darksecrets.paper.features.tokens import Tokens
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_effects_of_query_key_and_distance_cancel_in_six_cells(across):
+    length, random = 14, rng(0)
+    usable = np.isin(np.arange(length), range(1, 13))
+    queries = usable & (np.arange(length) < 7) if across else usable
+    keys = usable & (np.arange(length) > 6) if across else usable
+    pairs = np.array([[2, 9], [5, 8]]) if across else np.array([[2, 9], [5, 1], [5, 3]])
+    found = hexagons(pairs, queries, keys, 20, random)
+    assert len(found) == 20 * len(pairs)
+    of_query, of_key, of_distance = random.random((3, 2 * length))
+    for cells in found:
+        assert cells[0].tolist() in pairs.tolist()
+        assert not any(cell in pairs.tolist() for cell in cells[1:].tolist())
+        assert queries[cells[:, 0]].all()
+        assert keys[cells[:, 1]].all()
+        assert len({tuple(cell) for cell in cells.tolist()}) == 6
+        values = of_query[cells[:, 0]] + of_key[cells[:, 1]] + of_distance[np.diff(cells)[:, 0]]
+        assert values @ SIGNS == pytest.approx(0, abs=1e-12)
+    assert len({tuple(cells.ravel()) for cells in found}) > 10, "they vary"
+
+
+def test_drawn_pairs_are_as_far_from_the_same_relative_place():
+    queries, keys = np.arange(20) < 6, np.arange(20) > 7  # 6 and 12 tokens
+    pairs = np.array([[1, 11], [4, 19]])  # of places 1 and 4 to 3 and 11: exact, and 2 too far
+    found = at_relative_places(pairs, queries, keys, 200, rng(3))
+    aligned = {query: 8 + 2 * query + 1 for query in range(6)}
+    for number, beyond in enumerate((0, 2)):
+        cells = {tuple(cell) for cell in found[:, number].tolist()}
+        assert cells == {(q, k + beyond) for q, k in aligned.items() if k + beyond < 20}
+
+
+def test_all_six_cells_that_fit_are_drawn():
+    usable = np.ones(5, dtype=np.bool_)
+    found = hexagons(np.array([[1, 3]]), usable, usable, 3000, rng(1))
+    drawn = {tuple(map(tuple, cells.tolist())) for cells in found}
+    expected = set()
+    for a, b in itertools.product(range(-5, 6), repeat=2):
+        i, j = 1, 3
+        cells = [(i, j), (i, j + a), (i + b, j + a + b)]
+        cells += [(i + a + b, j + a + b), (i + a + b, j + a), (i + b, j)]
+        if a and b and a + b and all(0 <= place < 5 for cell in cells for place in cell):
+            expected.add(tuple(cells))
+    assert drawn == expected
+
+
+def test_other_queries_attend_to_the_same_keys():
+    usable = np.isin(np.arange(8), range(1, 7))
+    pairs = np.array([[1, 4], [1, 5], [3, 4]])
+    drawn = other_queries(pairs, usable, 500, rng(2))
+    assert drawn.pairs.tolist() == pairs.tolist()
+    assert (drawn.others[..., 1] == pairs[:, 1]).all()
+    for number, key in enumerate(pairs[:, 1]):
+        assert set(drawn.others[:, number, 0]) == {2, 4, 5, 6} - {key}
+    none = other_queries(np.array([[1, 2], [2, 1]]), usable & (np.arange(8) < 3), 5, rng(0))
+    assert none.pairs.shape == (0, 2)
+    assert none.others.shape == (5, 0, 2)
+
+
+def test_other_queries_see_the_key_as_the_same_of_its_class():
+    random = rng(4)
+    classes = random.integers(3, size=12)
+    usable = np.isin(np.arange(12), range(1, 11))
+    pairs = np.array([(i, j) for i in (2, 5, 9) for j in range(1, 11) if i != j])
+    drawn = other_queries(pairs, usable, 300, random, classes)
+
+    def rank(query, key):
+        """Place of the key among the words of its class, from the query, on its side."""
+        side = range(query + 1, 12) if key > query else range(query - 1, -1, -1)
+        return key > query, [place for place in side if classes[place] == classes[key]].index(key)
+
+    for number, (query, key) in enumerate(pairs.tolist()):
+        free = set(range(1, 11)) - {2, 5, 9, key}
+        expected = {other for other in free if rank(other, key) == rank(query, key)}
+        (at,) = np.flatnonzero((drawn.pairs == [query, key]).all(axis=1)).tolist() or [None]
+        found = set() if at is None else set(drawn.others[:, at, 0].tolist())
+        assert found == expected, number
+
+
+def test_other_keys_are_as_much_like_the_query_in_form():
+    words = np.array([-1, 0, 1, 2, 0, 3, 4, 5, -1])
+    forms = np.array([(3, 1), (3, 2), (3, 1), (4, 1), (3, 1), (3, 1)])  # of the words
+    forms = np.array([(-1, -1) if word < 0 else tuple(forms[word]) for word in words])
+    keys = np.isin(np.arange(9), range(4, 8))
+    pairs = np.array([[1, 4], [3, 4], [2, 4], [2, 6]])
+    drawn = other_keys(pairs, keys, words, forms, 200, rng(0))
+    kept = {tuple(pair): number for number, pair in enumerate(drawn.pairs.tolist())}
+    keys_of = {pair: set(drawn.others[:, n, 1].tolist()) for pair, n in kept.items()}
+    assert keys_of == {(1, 4): {6, 7}, (3, 4): {6, 7}, (2, 4): {6, 7}, (2, 6): {4, 7}}
+    assert (drawn.others[..., 0] == drawn.pairs[:, 0]).all()
+
+
+def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
+    random = rng(5)
+    maps, tokens = [], []
+    for idx, length in enumerate((17, 17, 16, 15, 15, 14, 13, 12, 12, 12, 11, 9)):
+        text, one = sentence(idx, length, random)
+        equal = np.argwhere(random.random((length, length)) < 0.02)
+        equal = equal[text.usable[equal].all(axis=1) & (equal[:, 0] != equal[:, 1])]
+        tokens.append(replace(one, equal=equal))
+        weights = random.exponential(size=(2, 3, length, length)) ** 3
+        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    store = save(tmp_path / "store", maps)
+    tables = measure(store, tokens, 11)
+    drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 11).compared
+    assert drawn["pairs"]
+    assert drawn["equal"]
+    rows = by_control(tables["pair_controls"])
+    tested = 0
+    for name, table, reduce in (
+        ("pairs", tables["token_pairs"], max),
+        ("equal", tables["equal_words"], np.mean),
+    ):
+        for row in table.itertuples():
+            gaps: dict[str, list[float]] = {control: [] for control in CONTROLS}
+            levels: dict[str, list[float]] = {control: [] for control in CONTROLS}
+            for cells in drawn[name]:
+                if name == "pairs" and RELATIONS[cells.kind] != row.relation:
+                    continue
+                a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
+                for key, drawn_pairs in cells.drawn.items():
+                    if len(drawn_pairs.pairs):
+                        own = reduce([a[i, j] for i, j in drawn_pairs.pairs])
+                        sets = drawn_pairs.others
+                        other = np.mean([reduce([a[i, j] for i, j in s]) for s in sets])
+                        close = abs(own - other) <= ROUNDING * max(own, other)
+                        gaps[key].append(0 if close else own - other)
+                        levels[key].append(float(other))
+                if len(cells.six):
+                    six = [
+                        sum(s * a[i, j] for s, (i, j) in zip(SIGNS, c, strict=True))
+                        for c in cells.six
+                    ]
+                    largest = max(a[i, j] for c in cells.six for i, j in c)
+                    close = abs(np.mean(six)) <= ROUNDING * largest
+                    gaps["sum"].append(0 if close else np.mean(six))
+                    three = [[a[i, j] for i, j in c] for c in cells.six]
+                    means = [np.prod([w[s::2] for w in three], axis=1) ** (1 / 3) for s in (0, 1)]
+                    product = np.mean(means[0] - means[1])
+                    close = abs(product) <= ROUNDING * largest
+                    gaps["product"].append(0 if close else product)
+            p = []
+            for key, values in gaps.items():
+                found = rows[relation_of(row), row.layer, row.head, key]
+                assert found["examples"] == len(values)
+                expected = np.mean(levels[key]) if levels[key] else np.nan
+                assert found["value"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+                tested += len(values) >= FEWEST
+                if len(values) < FEWEST:
+                    assert np.isnan([found[f"difference_{end}"] for end in ("low", "high")]).all()
+                    p.append(1.0)
+                    continue
+                test = stats.ttest_1samp(values, 0, alternative="two-sided")
+                low, high = test.confidence_interval(0.95)
+                assert found["difference"] == pytest.approx(np.mean(values), abs=1e-9)
+                assert found["difference_low"] == pytest.approx(low, abs=1e-9)
+                assert found["difference_high"] == pytest.approx(high, abs=1e-9)
+                p.append(stats.ttest_1samp(values, 0, alternative="greater").pvalue)
+                assert found["p_value"] == pytest.approx(p[-1], rel=1e-6)
+            assert row.p_value == pytest.approx(max(p), rel=1e-6)
+    assert tested > 12, "most have enough examples"
+
+
+def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in_reach():
+    random = rng(7)
+    maps = random.random((2, 1, 6, 6))
+    near = np.abs(np.subtract.outer(range(6), range(6))) <= 2
+    maps[1] = np.where(near, maps[1], np.nan)  # layer 2 has a window
+    pairs = np.array([[1, 3]])
+    far = np.array([[0, 4]])
+    same_key = np.array([[[0, 3]], [[2, 3]]])
+    hexagon = np.array([[[1, 3], [1, 2], [2, 2], [2, 1], [0, 1], [0, 3]]])
+    found = Differences(2, 2, 1)
+    for kind, (own, six) in enumerate(((pairs, hexagon), (far, hexagon[:0]))):
+        controls = {"key": Drawn(own, same_key), "place": Drawn(own, own[None])}
+        found.add(maps, PairCells(0, kind, six, controls), np.fmax)
+    assert found.units[:, 0, :, 0].tolist() == [[0, 0], [1, 1], [1, 0], [1, 0], [1, 1], [0, 0]]
+    assert found.units[:, 1, :, 0].tolist() == [[0, 0], [1, 0], [0, 0], [0, 0], [1, 0], [0, 0]]
+    both = (maps[0, 0, 0, 3] + maps[0, 0, 2, 3]) / 2
+    assert found.controls[1, 0, :, 0] == pytest.approx([both, maps[1, 0, 2, 3]])
+    expected = [maps[0, 0, 1, 3] - both, maps[1, 0, 1, 3] - maps[1, 0, 2, 3]]
+    assert found.sums[1, 0, :, 0] == pytest.approx(expected)
+
+
+def by_control(controls: pd.DataFrame) -> dict[tuple, dict]:
+    """Rows of the controls of pairs, by relation, layer, head and control."""
+    key = ["relation", "layer", "head", "control"]
+    return {tuple(row[name] for name in key): row for row in controls.to_dict("records")}
+
+
+def relation_of(row) -> str:
+    """The relation of a row of related pairs, or of equal words."""
+    return getattr(row, "relation", "equal words")
+
+
+@pytest.mark.parametrize("table", ["token_pairs", "equal_words"])
+def test_only_pairs_in_reach_are_compared(tmp_path, table):
+    """In a layer with a window, against loops over its pairs in reach and their draws."""
+    random, window, length = rng(9), 3, 12
+    usable = np.isin(np.arange(length), range(1, length - 1))
+    related = np.array([[2, 1], [5, 4], [3, 9], [8, 6]])  # the third is out of reach
+    segments, features = np.zeros(length, np.int64), np.zeros((length, len(FEATURES)), np.bool_)
+    features[1:-1:3, 0] = True  # nouns
+    of_relation = tuple(related if name == "pronoun to noun" else NONE for name in RELATIONS)
+    words, forms = np.arange(length), np.zeros((length, 2), np.int64)
+    tokens = [
+        Tokens(i, segments, ~usable, features, of_relation, related, words, forms) for i in range(7)
+    ]
+    near = np.abs(np.subtract.outer(np.arange(length), np.arange(length))) <= window
+    maps = []
+    for _ in tokens:
+        weights = random.exponential(size=(2, 2, length, length)) ** 3
+        weights[1] *= near
+        maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
+    store = save(tmp_path / "store", maps, (None, window))
+    drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 5).compared
+    cells_of = drawn["pairs" if table == "token_pairs" else "equal"]
+    reduce = max if table == "token_pairs" else np.mean
+    fewer = 0
+    tables = measure(store, tokens, 5)
+    rows = by_control(tables["pair_controls"])
+    for row in tables[table].itertuples():
+        reach = near if row.layer == 2 else np.ones_like(near)
+        gaps = {control: list[float]() for control in ("distance", "key", "place", "form")}
+        for cells in cells_of:
+            a = maps[cells.example][row.layer - 1, row.head - 1].astype(float)
+            for name, of_pairs in gaps.items():
+                drawn_pairs, left = cells.drawn[name], {}
+                sets = drawn_pairs.others
+                for number, (i, j) in enumerate(drawn_pairs.pairs):
+                    others = [a[q, k] for q, k in sets[:, number] if reach[q, k]]
+                    if reach[i, j] and others:
+                        left[number] = (a[i, j], others)
+                if not left:
+                    continue
+                size = min(len(others) for _, others in left.values())
+                fewer += size < len(sets)
+                own = reduce([weight for weight, _ in left.values()])
+                other = [reduce([of[n] for _, of in left.values()]) for n in range(size)]
+                gap = own - np.mean(other)
+                of_pairs.append(0 if abs(gap) <= ROUNDING * max(own, np.mean(other)) else gap)
+        assert row.examples == len(tokens)
+        found = {name: rows[relation_of(row), row.layer, row.head, name] for name in gaps}
+        distance = found["distance"]["difference"]
+        assert distance == pytest.approx(row.weight - row.control, abs=ROUNDING)
+        for name, of_pairs in gaps.items():
+            assert found[name]["difference"] == pytest.approx(np.mean(of_pairs), abs=1e-9)
+    assert fewer, "the test sees draws out of reach"

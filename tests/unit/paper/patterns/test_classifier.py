@@ -1,0 +1,281 @@
+"""The classifier of networks and perceptrons: its parts, its files, and a store classified."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from labelled import labelled_maps
+from safetensors.torch import save_file
+from sklearn.linear_model import LogisticRegression
+
+from darksecrets.core.attention.store import AttentionStore, write_store
+from darksecrets.core.run.errors import InputError
+from darksecrets.paper.patterns import classification, classifier, composition, logistic
+from darksecrets.paper.patterns.annotations import Annotations
+from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
+from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
+from darksecrets.paper.patterns.features import NAMES
+from darksecrets.paper.patterns.seen import Seen
+
+LAYERS, HEADS, LENGTHS = 2, 3, [40, 17, 17, 17, 5]
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Examples of several lengths; those of equal length have different tokens."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("maps") / "store"
+    rows = [
+        {
+            "idx": 90 - number,
+            "tokens": ["t"] * length,
+            "special": [int(place in (0, number + 1)) for place in range(length)],
+            "segments": [int(place > number + 1) for place in range(length)],
+            "starts": [0] * length,
+            "ends": [0] * length,
+        }
+        for number, length in enumerate(LENGTHS)
+    ]
+    with write_store(folder, pd.DataFrame(rows), LAYERS, HEADS) as writer:
+        for length in LENGTHS:
+            writer.append(rng.dirichlet(np.full(length, 0.2), size=(LAYERS, HEADS, length)))
+    return AttentionStore.open(folder)
+
+
+@pytest.fixture(scope="module")
+def untrained():
+    torch.manual_seed(0)
+    found = classifier.untrained(temperature=1.7)
+    found.regression.coefficients.normal_(0, 0.3)
+    found.regression.constants.normal_()
+    return found
+
+
+def softmax(row):
+    powers = [math.exp(x) for x in row]
+    return [power / sum(powers) for power in powers]
+
+
+@pytest.mark.parametrize("batch", [1, 4, 64])
+def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batch):
+    table = classification.classify(store, untrained, batch_size=batch)
+    names = ["idx", "layer", "head", "pattern", "probability", "strict", "strict_probability"]
+    assert list(table.columns) == names
+    assert len(table) == len(LENGTHS) * LAYERS * HEADS
+    rows = iter(table.to_dict("records"))
+    for example, layer, head in np.ndindex(store.examples, LAYERS, HEADS):
+        seen = Seen.of(
+            torch.from_numpy(store.maps(example)[layer, head].copy())[None],
+            torch.from_numpy(store.special(example))[None],
+            torch.from_numpy(store.segments(example))[None],
+        )
+        with torch.inference_mode():
+            outputs = untrained(seen)[0].tolist()
+        chances = softmax(outputs)
+        row = next(rows)
+        assert (row["idx"], row["layer"], row["head"]) == (90 - example, layer + 1, head + 1)
+        for place, (name, sure) in enumerate((names[3:5], names[5:])):
+            sums = dict.fromkeys(PATTERNS, 0.0)
+            for kind, chance in zip(MAP_KINDS, chances, strict=True):
+                sums[kind[place]] += chance
+            powers = {key: chance ** (1 / 1.7) for key, chance in sums.items()}
+            sums = {key: power / sum(powers.values()) for key, power in powers.items()}
+            assert row[sure] == pytest.approx(max(sums.values()), abs=1e-4)
+            assert sums[row[name]] == pytest.approx(max(sums.values()), abs=1e-4)
+
+
+def test_outputs_are_those_of_the_regression_by_loops(untrained):
+    values = 4 * torch.randn(3, len(NAMES), generator=torch.Generator().manual_seed(1))
+    found = untrained.regression(values)
+    expected = np.log([softmax(row) for row in odds(untrained.regression, values)])
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def odds(regression, features):
+    """Log odds of a regression, number by number."""
+    slopes = regression.coefficients.double().numpy()
+    scaled = [
+        [
+            max(-5.0, min(5.0, (float(x) - float(m)) / float(s)))
+            for x, m, s in zip(row, regression.mean, regression.spread, strict=True)
+        ]
+        for row in features
+    ]
+    return [
+        [
+            float(constant) + sum(x * slope for x, slope in zip(row, column, strict=True))
+            for constant, column in zip(regression.constants, slopes.T, strict=True)
+        ]
+        for row in scaled
+    ]
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_regression_is_that_of_scikit_learn(count):
+    rng = np.random.default_rng(count)
+    features = rng.normal(3, 2, size=(80, 5))
+    kinds = rng.integers(count, size=80) + 1
+    weights = rng.uniform(0.5, 2, size=80).astype(np.float32)
+    known = np.eye(len(MAP_KINDS), dtype=bool)[kinds]
+    tensors = (torch.from_numpy(one) for one in (features.astype(np.float32), known, weights))
+    found = logistic.train(*tensors)
+    scaled = ((features - features.mean(0)) / features.std(0)).clip(-5, 5)
+    model = LogisticRegression(C=logistic.INVERSE_PENALTY, max_iter=1000)
+    expected = model.fit(scaled, kinds, weights).predict_proba(scaled)
+    outputs = found(torch.from_numpy(features.astype(np.float32))).exp().numpy()
+    np.testing.assert_allclose(outputs[:, 1 : count + 1], expected, atol=2e-4)
+    assert outputs[:, count + 1 :].max() < 1e-6  # kinds that were not learned
+
+
+def composed_of(label, strict, seed=0):
+    """A labelled map of a class, and what is composed of it."""
+    mapset = labelled_maps([label], 1, seed)
+    table = mapset.table.assign(label=label, strict=strict)
+    data = Annotations(table, mapset.maps)
+    return data, composition.compose(data, seed)
+
+
+@pytest.mark.parametrize(
+    ("label", "strict", "expected"),
+    [
+        ("vertical", "vertical", ("vertical+diagonal", "vertical+diagonal")),
+        ("vertical", "heterogeneous", ("vertical+diagonal", "diagonal")),
+        ("diagonal", "diagonal", ("vertical+diagonal", "vertical+diagonal")),
+        ("vertical", "", None),
+        ("block", "block", None),
+        ("heterogeneous", "heterogeneous", None),
+    ],
+)
+def test_columns_and_diagonals_are_composed_and_nothing_else(label, strict, expected):
+    data, made = composed_of(label, strict)
+    if expected is None:
+        assert not made.maps
+        return
+    assert MAP_KINDS[made.kinds.item()] == expected
+    assert made.sources.tolist() == [0]
+    found, before = made.maps[0], data.maps[0].astype(np.float64)
+    np.testing.assert_allclose(found.sum(axis=1), before.sum(axis=1), atol=2e-3)
+    gained = found - before
+    length = len(found)
+    if label == "vertical":  # every row gains in one cell, at most a token away
+        places = gained.argmax(axis=1)
+        assert (np.abs(places - np.arange(length)) <= 1).all()
+        assert (found[np.arange(length), places] > 0.05).all()
+    else:
+        assert set(gained.argmax(axis=1)) <= {0, length - 1}  # the special tokens
+        assert (found[:, [0, length - 1]].sum(axis=1) > 0.1).all()
+
+
+def test_composed_maps_are_trained_on_only_with_those_that_they_are_made_of():
+    mapset = labelled_maps(PATTERNS, 4)
+    labels = mapset.labels["label"]
+    data = Annotations(mapset.table.assign(label=labels, strict=labels), mapset.maps)
+    prepared = classifier.Prepared.of(data, seed=1)
+    assert set(prepared.sources) == set(np.flatnonzero(labels.isin(["vertical", "diagonal"])))
+    for rows in (np.array([0, 1, 17]), np.array([16, 17])):
+        inputs, kinds, weights = prepared.examples(rows)
+        added = np.isin(prepared.sources, rows)
+        assert len(inputs.images) == len(kinds) == len(weights) == len(rows) + added.sum()
+        assert torch.equal(inputs.features[: len(rows)], prepared.inputs.features[rows])
+        assert weights[: len(rows)].mean() == pytest.approx(1)
+        assert (weights[len(rows) :] == np.float32(classifier.COMPOSED)).all()
+        if added.any():
+            assert torch.equal(inputs.images[len(rows) :], prepared.composed.images[added])
+
+
+@pytest.mark.slow
+def test_separable_maps_are_learned_and_the_same_again():
+    known, unseen = labelled_maps(PATTERNS, 12), labelled_maps(PATTERNS, 6, seed=1)
+    known, others = (
+        classifier.Prepared.of(
+            Annotations(one.table.assign(label=labels, strict=labels), one.maps), seed=0
+        )
+        for one, labels in ((each, each.labels["label"]) for each in (known, unseen))
+    )
+    rows = np.arange(len(known.kinds))
+    found, again = (classifier.train(known, rows) for _ in range(2))
+    with torch.inference_mode():
+        outputs = found.regression(others.inputs.features)
+        assert torch.equal(outputs, again.regression(others.inputs.features))
+        for definition in DEFINITIONS:
+            chances = found.read(outputs, definition)
+            assert torch.allclose(chances.sum(dim=1), torch.tensor(1.0), atol=1e-5)
+            names = np.array(list(PATTERNS))[chances.argmax(dim=1)]
+            assert np.mean(names == unseen.labels["label"]) > 0.85
+
+
+def test_kinds_give_both_readings():
+    for definition, place in (("lenient", 0), ("strict", 1)):
+        matrix = members(definition)
+        assert (matrix.sum(axis=1) == 1).all()
+        for kind, row in zip(MAP_KINDS, matrix, strict=True):
+            assert list(PATTERNS)[row.argmax()] == kind[place]
+    found = possible(["vertical", "vertical", "block"], ["", "heterogeneous", ""])
+    kinds = [[kind for kind, one in zip(MAP_KINDS, row, strict=True) if one] for row in found]
+    assert kinds == [
+        [("vertical", "vertical"), ("vertical", "heterogeneous")],
+        [("vertical", "heterogeneous")],
+        [("block", "block")],
+    ]
+
+
+def test_rare_classes_weigh_more_but_do_not_outweigh():
+    labels = ["block"] * 90 + ["diagonal"] * 10
+    weights = classifier.weights_of(possible(labels, labels))
+    assert weights.mean() == pytest.approx(1)
+    assert weights[-1] / weights[0] == pytest.approx(9**classifier.EVENNESS)
+
+
+def test_a_saved_classifier_is_read_back(untrained, tmp_path):
+    classifier.save(untrained, tmp_path / "classifier")
+    read = classifier.load(tmp_path / "classifier")
+    values = torch.randn(2, len(NAMES))
+    with torch.inference_mode():
+        assert torch.equal(read.regression(values), untrained.regression(values))
+    assert read.temperature == 1.7
+
+
+def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untrained, tmp_path):
+    folder = tmp_path / "classifier"
+    classifier.save(untrained, folder)
+    settings = folder / "classifier.json"
+    settings.write_text(settings.read_text().replace("block", "blob"))
+    with pytest.raises(InputError, match=r"found the classes vertical, diagonal, .*blob"):
+        classifier.load(folder)
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"not a pattern classifier: model.safetensors is missing"):
+        classifier.load(folder)
+
+
+SETTINGS = ("[]", "{}", "null", '{"classes": 3, "temperature": 1}')
+SETTINGS += ('{"classes": [], "temperature": -1}',)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        *product(("model.safetensors", "classifier.json"), (0.0, 0.5, 0.99)),
+        *(("classifier.json", text) for text in SETTINGS),
+        ("model.safetensors", {"mean": torch.zeros(3)}),
+    ],
+    ids=str,
+)
+def test_a_damaged_classifier_is_named_with_its_remedy(untrained, tmp_path, name, damage):
+    """Cut off after a share of its bytes, or with settings or weights of another kind."""
+    classifier.save(untrained, tmp_path / "classifier")
+    file = tmp_path / "classifier" / name
+    match damage:
+        case float():
+            file.write_bytes(file.read_bytes()[: int(damage * file.stat().st_size)])
+        case str():
+            file.write_text(damage)
+        case _:
+            save_file(damage, file)
+    with pytest.raises(InputError, match=rf"{name}: found a damaged file .*pattern-classifier"):
+        classifier.load(tmp_path / "classifier")

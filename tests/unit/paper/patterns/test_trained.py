@@ -1,0 +1,114 @@
+"""The trained classifier that ships with the project is the one that training yields."""
+
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from shipped import DATA, MODEL
+
+from darksecrets.core.run.errors import InputError
+from darksecrets.paper.patterns import annotations, classifier, crossvalidation, trained
+from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
+from darksecrets.paper.patterns.quality import held_out_predictions
+from darksecrets.paper.patterns.seen import Seen
+from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
+from workflow.lib.configuration import resolve
+
+CONFIG = resolve({"run": "x", "data": DATA, "model": MODEL})
+SETTINGS = CONFIG["patterns"]
+
+
+def test_it_serves_the_default_settings_and_those_that_do_not_concern_training():
+    assert trained.serves(SETTINGS)
+    assert trained.serves({**SETTINGS, "resamples": 100, "label_maps": {"size": 9, "seed": 1}})
+
+
+@pytest.mark.parametrize(
+    "other", [{"epochs": 9}, {"seed": 1}, {"folds": 4}, {"annotations": ["folder"]}]
+)
+def test_it_serves_no_other_settings(other):
+    assert not trained.serves({**SETTINGS, **other})
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "maps.csv", "maps.npz"])
+def test_it_does_not_serve_once_the_labelled_maps_have_changed(tmp_path, monkeypatch, name):
+    for file in annotations.files(annotations.SHIPPED):
+        shutil.copy(file, tmp_path)
+    monkeypatch.setattr(annotations, "SHIPPED", tmp_path)
+    assert trained.serves(SETTINGS)
+    with (tmp_path / name).open("ab") as stream:
+        stream.write(b"\n")
+    assert not trained.serves(SETTINGS)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"settings": {}}'])
+def test_a_damaged_record_of_the_training_is_named_before_any_job(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(trained, "CLASSIFIER", tmp_path)
+    with pytest.raises(InputError, match=r"training\.json: found .*make pattern-classifier"):
+        trained.serves(SETTINGS)
+    (tmp_path / "training.json").write_text(text)
+    with pytest.raises(InputError, match=r"training\.json: found .*make pattern-classifier"):
+        trained.serves(SETTINGS)
+
+
+def test_only_what_runs_counts_as_code():
+    code = "RATE = 0.1\n\ndef train(data):\n    return data * RATE\n"
+    described = (
+        '"""A module."""\nRATE = 0.1  # of learning\n"""A constant."""\n\n'
+        'def train(data):\n    """Train."""\n    return (data\n        * RATE)\n'
+    )
+    assert trained.digest_of([described]) == trained.digest_of([code])
+    assert trained.digest_of([code.replace("0.1", "0.2")]) != trained.digest_of([code])
+    assert trained.digest_of([code.replace("* RATE", "+ RATE")]) != trained.digest_of([code])
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return classifier.load(trained.CLASSIFIER)
+
+
+@pytest.mark.thorough
+def test_a_fold_trained_again_gives_the_predictions_that_ship():
+    """Other CPUs round otherwise, so a few maps near a boundary may change sides."""
+    data = annotations.load([annotations.SHIPPED])
+    numbers = crossvalidation.folds(data, SETTINGS["folds"], SETTINGS["seed"])
+    learned, tested = np.flatnonzero(numbers != 1), np.flatnonzero(numbers == 1)
+    prepared = classifier.Prepared.of(data, SETTINGS["seed"])
+    found = classifier.train(prepared, learned).regression(prepared.inputs.features[tested])
+    known = PATTERN_PREDICTIONS.read(trained.PREDICTIONS)
+    for definition in DEFINITIONS:
+        rows = held_out_predictions(known, definition).set_index("map")
+        rows = rows.loc[data.table["map"].iloc[tested]]
+        assert (rows["fold"] == 1).all()
+        degrees = rows["temperature"].iloc[0]
+        outputs = crossvalidation.of_classes(found.double().numpy(), definition)
+        chances = crossvalidation.softmax(outputs / degrees)
+        names = np.array(list(PATTERNS))[chances.argmax(axis=1)]
+        assert np.mean(names == rows["predicted"]) >= 0.98
+        expected = rows[crossvalidation.probability_columns()].to_numpy()
+        assert np.abs(chances - expected).mean() < 0.005
+
+
+def test_its_temperature_is_that_of_its_cross_validation(shipped):
+    predictions = PATTERN_PREDICTIONS.read(trained.PREDICTIONS)
+    expected = crossvalidation.mean_temperature(predictions)
+    assert shipped.temperature == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("noise", [0.003, 0.01, 0.03, 0.1, 0.3])
+@pytest.mark.parametrize("length", [8, 15, 30, 60])
+def test_almost_uniform_maps_are_not_vertical(shipped, noise, length):
+    """An adversary: maps without a pattern, whose greatest weights are drawn dark all the same."""
+    random = torch.Generator().manual_seed(length)
+    maps = torch.softmax(noise * torch.randn(100, length, length, generator=random), dim=2)
+    special = torch.isin(torch.arange(length), torch.tensor([0, length - 1])).expand(100, -1)
+    segments = (torch.arange(length) > length // 2).long().expand(100, -1)
+    with torch.inference_mode():
+        outputs = shipped(Seen.of(maps.half(), special, segments))
+    for definition in DEFINITIONS:
+        places = shipped.read(outputs, definition).argmax(dim=1)
+        shares = torch.bincount(places, minlength=len(PATTERNS)) / 100
+        named = dict(zip(PATTERNS, shares.tolist(), strict=True))
+        assert named["vertical"] + named["vertical+diagonal"] <= 0.05
+        assert named["heterogeneous"] >= 0.9

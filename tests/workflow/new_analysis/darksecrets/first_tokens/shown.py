@@ -1,7 +1,0 @@
-"""What the atlas shows of this analysis."""
-
-from darksecrets.first_tokens.tables import FIRST_TOKENS
-
-from darksecrets.run.shown import Shown
-
-SHOWN = (Shown(FIRST_TOKENS, "share", "Attention to the first token", "First tokens (4.4)"),)

@@ -1,0 +1,22 @@
+"""Measure attention to the first token."""
+
+import pandas as pd
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the table of all tasks."""
+    from darksecrets.beyond.first_tokens.measuring import first_tokens
+    from darksecrets.beyond.first_tokens.settings import Settings
+    from darksecrets.beyond.first_tokens.tables import FIRST_TOKENS
+
+    from darksecrets.core.attention.store import AttentionStore
+
+    settings, stores = Settings.of(job.params.settings), job.input.all("stores")
+    parts = [
+        first_tokens(AttentionStore.open(store / "pretrained"), task, settings.examples)
+        for task, store in zip(settings.tasks or (), stores, strict=True)
+    ]
+    FIRST_TOKENS.write(pd.concat(parts), job.output.table)

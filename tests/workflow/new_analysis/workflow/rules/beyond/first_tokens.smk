@@ -1,0 +1,36 @@
+# Section 4.4, further: do heads attend to the first token?
+
+
+FIRST_TOKENS = config["first_tokens"]
+
+
+rule measure_first_tokens:
+    """Measure how much the heads of the pre-trained model attend to the first token."""
+    input:
+        stores=expand("<results>/attention/{task}", task=FIRST_TOKENS["tasks"]),
+    output:
+        table="<results>/tables/first_tokens.csv",
+    log:
+        "<logs>/measure_first_tokens.log",
+    conda:
+        "../../../envs/figures.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        settings=FIRST_TOKENS,
+    message:
+        "Measure attention to the first token"
+    script:
+        "../../../scripts/beyond/measure_first_tokens.py"
+
+
+figure(
+    "first_token_heads",
+    "How much heads attend to the first token.",
+    section="Section 4.4, first tokens",
+    label="First tokens",
+    table="<results>/tables/first_tokens.csv",
+)
+
+
+in_run("first_tokens")

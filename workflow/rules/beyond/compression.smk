@@ -1,0 +1,120 @@
+# Section 5: how much smaller can the overparametrised model be made? Beside published compressed models.
+
+
+from darksecrets.beyond.compression import preflight as of_compression
+
+COMPRESSION = "Section 5, smaller models"
+COMPRESSED = config["compression"]["tasks"]
+TABLES_OF_COMPRESSION = ("compression", "compression_times")
+CHECKS["collect_compression"] = partial(
+    of_data.check_chosen, key="compression.tasks", lacks="compresses no models"
+)
+UNCOMPRESSED = of_compression.left_out(config, RESULTS / "models" / "pretrained")
+if COMPRESSED and UNCOMPRESSED and ANALYSIS in config["analyses"] and workflow.is_main_process:
+    logger.warning(UNCOMPRESSED)
+
+
+rule compress_model:
+    """Compress a fine-tuned model in several ways: bytes, score and time of what is left.
+
+    Nothing is trained again, and validation examples choose nothing. Times are those of a CPU.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders=orders_of_task,
+        mlps=mlps_of_task,
+    output:
+        **{
+            name: f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_COMPRESSION
+        },
+    log:
+        "<logs>/compress_model/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/compress_model/{task}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("forward"),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        settings=without(config["compression"], "tasks"),
+        tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Compress the model of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/compress_model.py"
+
+
+rule save_compressed_models:
+    """Save every compressed model of a task; PyTorch alone can run them."""
+    input:
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders=orders_of_task,
+        mlps=mlps_of_task,
+    output:
+        models=directory("<results>/compressed_models/{task}/seed-{seed}"),
+    log:
+        "<logs>/save_compressed_models/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/save_compressed_models/{task}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("forward"),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        settings=without(config["compression"], "tasks", "repetitions"),
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Save the compressed models of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/save_compressed_models.py"
+
+
+collect(
+    "collect_compression",
+    "Gather the tables of all tasks and seeds: compressed models.",
+    tables={
+        name: per_task_and_seed(
+            f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv", COMPRESSED
+        )
+        for name in TABLES_OF_COMPRESSION
+    },
+)
+
+
+figure(
+    "compression",
+    "Score that compressed models retain against their size, beside published ones.",
+    section=COMPRESSION,
+    label="Size (Rogers et al. 2020, table 1)",
+    of_run=bool(COMPRESSED),
+    tasks=COMPRESSED,
+    table="<results>/tables/compression.csv",
+    published=shipped("paper/compression_rogers2020.csv"),
+)
+
+
+figure(
+    "compression_times",
+    "Score that compressed models retain against the time that they take.",
+    section=COMPRESSION,
+    label="Time",
+    of_run=bool(COMPRESSED),
+    tasks=COMPRESSED,
+    table="<results>/tables/compression.csv",
+    times="<results>/tables/compression_times.csv",
+    published=shipped("paper/compression_rogers2020.csv"),
+)
+
+
+in_run(*TABLES_OF_COMPRESSION, when=bool(COMPRESSED))

@@ -1,0 +1,267 @@
+# Section 4.6, further: how important is each head, and how many can be removed for good?
+
+
+from darksecrets.beyond.importance import preflight as of_importance
+
+IMPORTANCE = "Section 4.6, importance and removal of heads"
+MEASURED = config["importance"]["tasks"] if SWEPT else []
+PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
+PRUNING = config["importance"]["pruning"]
+TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
+LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
+TABLES_OF_GATES = ("learned_gates", "head_gates")
+TABLES_OF_PRUNING = (
+    *("pruning_curves", "pruned_heads", "remaining_heads", "smaller_models", "layer_needs"),
+)
+for importance_rule in ("measure_importance", "learn_gates"):
+    CHECKS[importance_rule] = of_ablation.check_run
+for importance_rule, key in (
+    ("collect_importance", "importance.tasks"),
+    ("score_pruned", "importance.pruning.tasks"),
+    ("collect_gates", "importance.learned_gates.tasks"),
+):
+    CHECKS[importance_rule] = partial(
+        of_importance.check_tasks, key=key, left_out=config["left_out"]["interventions"]
+    )
+
+
+rule measure_importance:
+    """Measure how much the loss of a model depends on each head and each MLP, on training examples.
+
+    One backward pass gives the gradients of all of them, and each is also disabled. The effects on the
+    validation scores are those of the sweep.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        sweep="<results>/ablation/{task}/finetuned/seed-{seed}",
+    output:
+        **{
+            name: f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_IMPORTANCE
+        },
+    log:
+        "<logs>/measure_importance/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/measure_importance/{task}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        examples=lookup(dpath="importance/examples", within=config),
+        mode=lookup(dpath="ablation/mode", within=config),
+        permutations=lookup(dpath="ablation/permutations", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Measure the importance of heads and MLPs on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/measure_importance.py"
+
+
+collect(
+    "collect_importance",
+    "Gather the tables of all tasks and seeds: how important heads and MLPs are.",
+    tables={
+        name: per_task_and_seed(f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv", MEASURED)
+        for name in TABLES_OF_IMPORTANCE
+    },
+)
+
+
+figure(
+    "importance_agreement",
+    "Whether cheap definitions of importance rank heads as disabling them does.",
+    section=IMPORTANCE,
+    label="Which importance can be trusted",
+    of_run=bool(MEASURED),
+    tasks=MEASURED,
+    table="<results>/tables/importance_agreement.csv",
+)
+
+
+rule order_heads:
+    """Order the heads of a model for removal: by importance, greedily, in reverse and at random.
+
+    Training examples that made no order choose how many heads are removed.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
+    output:
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+        choices="<results>/importance/{task}/seed-{seed}/pruning_choices.csv",
+    log:
+        "<logs>/order_heads/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/order_heads/{task}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        settings={
+            "examples": config["importance"]["examples"],
+            "pruning": without(PRUNING, "tasks"),
+        },
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Order the heads for removal on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/order_heads.py"
+
+
+rule sweep_pruned:
+    """Predict the validation set with more and more heads removed."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        orders="<results>/importance/{task}/seed-{seed}/pruning_orders.csv",
+    output:
+        pruned=directory("<results>/pruned/{task}/seed-{seed}"),
+    log:
+        "<logs>/sweep_pruned/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/sweep_pruned/{task}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Remove heads on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/sweep_pruned.py"
+
+
+rule score_pruned:
+    """Score every order of removal on the validation set, and what each layer needs."""
+    input:
+        orders=per_task_and_seed(
+            "<results>/importance/{task}/seed-{seed}/pruning_orders.csv", PRUNED
+        ),
+        choices=per_task_and_seed(
+            "<results>/importance/{task}/seed-{seed}/pruning_choices.csv", PRUNED
+        ),
+        pruned=per_task_and_seed("<results>/pruned/{task}/seed-{seed}", PRUNED),
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_PRUNING},
+    log:
+        "<logs>/score_pruned.log",
+    benchmark:
+        "<benchmarks>/score_pruned.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        tasks=entries_to_score(PRUNED),
+        models=[(task, seed) for task in PRUNED for seed in config["tasks"][task]["seeds"]],
+        tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Score the models with heads removed"
+    script:
+        "../../../scripts/beyond/score_pruned.py"
+
+
+figure(
+    "pruning_curves",
+    "Score against the share of heads removed, in the order of each definition of importance.",
+    section=IMPORTANCE,
+    label="Pruning curves",
+    of_run=bool(PRUNED),
+    tasks=PRUNED,
+    table="<results>/tables/pruning_curves.csv",
+)
+
+
+rule learn_gates:
+    """Train on with gates that learn to close heads, and compare them with as many other heads."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/{task}/finetuned/seed-{seed}",
+        importance="<results>/importance/{task}/seed-{seed}/head_importance.csv",
+    output:
+        **{name: f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv" for name in TABLES_OF_GATES},
+    log:
+        "<logs>/learn_gates/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/learn_gates/{task}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("train", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        fine_tuning=without(config["fine_tuning"], *NOT_OF_GATES),
+        gates=without(config["importance"]["learned_gates"], "tasks"),
+        bootstrap=lookup(dpath="ablation/bootstrap", within=config),
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Close heads of {wildcards.task} by gates that learn: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/learn_gates.py"
+
+
+collect(
+    "collect_gates",
+    "Gather the tables of all tasks and seeds: heads closed by gates that learn.",
+    tables={
+        name: per_task_and_seed(f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv", LEARNED)
+        for name in TABLES_OF_GATES
+    },
+)
+
+
+figure(
+    "learned_gates",
+    "Score of the heads that learned gates keep, beside as many others.",
+    section=IMPORTANCE,
+    label="Gates that learn",
+    of_run=bool(LEARNED),
+    tasks=LEARNED,
+    table="<results>/tables/learned_gates.csv",
+)
+
+
+rule compare_important_heads:
+    """Correlate the importance of heads with what they do: do the interpretable ones survive removal?"""
+    input:
+        importance="<results>/tables/head_importance.csv",
+        tables=lambda wildcards: TABLES_OF_HEADS,
+    output:
+        table="<results>/tables/important_heads.csv",
+    log:
+        "<logs>/compare_important_heads.log",
+    benchmark:
+        "<benchmarks>/compare_important_heads.tsv"
+    conda:
+        "../../../envs/figures.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        metrics=METRICS_OF_TASKS,
+        permutations=1999,
+        seed=lookup(dpath="ablation/seed", within=config),
+    message:
+        "Compare the heads that tasks need with what heads do"
+    script:
+        "../../../scripts/beyond/compare_important_heads.py"
+
+
+in_run(*TABLES_OF_IMPORTANCE, "important_heads", when=bool(MEASURED))
+in_run(*TABLES_OF_PRUNING, when=bool(PRUNED))
+in_run(*TABLES_OF_GATES, when=bool(LEARNED))

@@ -1,0 +1,275 @@
+# Section 4.3, further: what does fine-tuning do? Layers reset, and how flat the loss is around models.
+
+
+from darksecrets.beyond.landscape import preflight as of_landscape
+
+LANDSCAPE = "Section 4.3, what fine-tuning does"
+RESET = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
+TABLES_OF_LANDSCAPE = ("reset_layers", "reset_means")
+SURFACES = config["landscape"]["surface"]["tasks"]
+TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
+# The models that span a plane, in the order of `darksecrets.beyond.landscape.surface_tables.CORNERS`.
+SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
+FLATNESS = config["landscape"]["flatness"]
+# What fine-tunings begin with, besides state and seed.
+STARTING = {
+    "std": config["fine_tuning"]["from_normal_std"],
+    "init_seed": config["fine_tuning"]["init_seed"],
+    "layers": config["fine_tuning"]["reinitialized_layers"],
+}
+TABLES_OF_FLATNESS = ("flatness", "flatness_means")
+for landscape_rule, key, lacks in (
+    ("score_reset", "tasks", "resets no layers"),
+    ("collect_surfaces", "surface.tasks", "computes no loss surfaces"),
+    ("compare_flatness", "flatness.tasks", "measures no flatness"),
+):
+    CHECKS[landscape_rule] = partial(of_data.check_chosen, key=f"landscape.{key}", lacks=lacks)
+CHECKS["measure_flatness"] = of_landscape.check_derivatives
+CHECKS["reset_weights"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
+
+
+rule reset_weights:
+    """Put weights that fine-tuning began with back into a fine-tuned model, layer by layer."""
+    input:
+        dataset="<results>/data/{task}",
+        pretrained="<results>/models/pretrained",
+        finetuned="<results>/models/{task}/{state}/seed-{seed}",
+        predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
+    output:
+        outputs=directory("<results>/reset/{task}/{state}/seed-{seed}"),
+    log:
+        "<logs>/reset_weights/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/reset_weights/{task}/{state}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        settings={"examples": config["landscape"]["examples"]},
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+        start=STARTING,
+    message:
+        "Reset layers of {wildcards.state} on {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/reset_weights.py"
+
+
+rule score_reset:
+    """Score all models with layers reset."""
+    input:
+        outputs=[
+            f"<results>/reset/{task}/{state}/seed-{seed}"
+            for task in RESET
+            for state in config["landscape"]["states"]
+            for seed in config["tasks"][task]["seeds"]
+        ],
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE},
+    log:
+        "<logs>/score_reset.log",
+    benchmark:
+        "<benchmarks>/score_reset.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        tasks=entries_to_score(RESET),
+        states=config["landscape"]["states"],
+        seeds={task: config["tasks"][task]["seeds"] for task in RESET},
+        resampling=RESAMPLING,
+    message:
+        "Score the models with layers reset"
+    script:
+        "../../../scripts/beyond/score_reset.py"
+
+
+figure(
+    "reset_layers",
+    "The score of every task with layers reset, one by one, from below and from above.",
+    section=LANDSCAPE,
+    label="Layers reset (Hao et al. 2019)",
+    of_run=bool(RESET),
+    tasks=RESET,
+    table="<results>/tables/reset_means.csv",
+)
+
+
+rule measure_flatness:
+    """Measure how flat the loss is around a task's fine-tuned models, as a function of the encoder's weights.
+
+    Models are kept until all are measured, so that a job that was stopped goes on.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        finetuned=lambda wildcards: [
+            f"<results>/models/{wildcards.task}/{state}/seed-{seed}"
+            for state, seed in finetunings(wildcards)
+        ],
+    output:
+        flatness="<results>/flatness/{task}.csv",
+    log:
+        "<logs>/measure_flatness/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_flatness/{task}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        models=finetunings,
+        settings=without(FLATNESS, "tasks"),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Measure the flatness around the models of {wildcards.task}"
+    script:
+        "../../../scripts/beyond/measure_flatness.py"
+
+
+rule compare_flatness:
+    """Compare the flatness of models that began with pre-trained and with random weights."""
+    input:
+        flatness=expand("<results>/flatness/{task}.csv", task=FLATNESS["tasks"]),
+    output:
+        flatness="<results>/tables/flatness.csv",
+        means="<results>/tables/flatness_means.csv",
+    log:
+        "<logs>/compare_flatness.log",
+    benchmark:
+        "<benchmarks>/compare_flatness.tsv"
+    conda:
+        "../../../envs/figures.yaml"
+    resources:
+        **ask("tables"),
+    message:
+        "Compare the flatness of both states"
+    script:
+        "../../../scripts/beyond/compare_flatness.py"
+
+
+figure(
+    "flatness",
+    "How flat the loss is around fine-tuned models that began with pre-trained and with random weights.",
+    section=LANDSCAPE,
+    label="Flatness (Hao et al. 2019)",
+    of_run=bool(FLATNESS["tasks"]),
+    tasks=FLATNESS["tasks"],
+    table="<results>/tables/flatness_means.csv",
+    seeds="<results>/tables/flatness.csv",
+)
+
+
+in_run(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
+
+
+in_run(*TABLES_OF_LANDSCAPE, when=bool(RESET))
+
+
+rule keep_snapshots:
+    """Repeat a training whose loss surface is measured, and keep its weights at some steps for the path.
+
+    Its results do not depend on that.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        snapshots=temp(directory("<results>/snapshots/{task}/{state}/seed-{seed}")),
+    log:
+        "<logs>/keep_snapshots/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/keep_snapshots/{task}/{state}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("train", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        fine_tuning=settings_of_training,
+        snapshots=lookup(dpath="landscape/surface/snapshots", within=config),
+    message:
+        "Keep weights of {wildcards.state} on {wildcards.task} during training: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/keep_snapshots.py"
+
+
+rule measure_surface:
+    """Measure the loss on the plane of three models, and on the line of two, with the path of the training.
+
+    Rows of points are kept until all are there, so that a job that was stopped goes on.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        models=[
+            "<results>/models/pretrained",
+            *(f"<results>/models/{{task}}/{state}/seed-{{seed}}" for state in SPANNING[1:]),
+        ],
+        predictions=[
+            "<results>/predictions/{task}/pretrained",
+            *(
+                f"<results>/predictions/{{task}}/{state}/seed-{{seed}}.csv"
+                for state in SPANNING[1:]
+            ),
+        ],
+        snapshots=snapshots_for_surface,
+    output:
+        **{
+            name: f"<results>/surfaces/{{task}}/seed-{{seed}}/{name}.csv"
+            for name in TABLES_OF_SURFACES
+        },
+        surface="<results>/surfaces/{task}/seed-{seed}/loss_surface.npz",
+    log:
+        "<logs>/measure_surface/{task}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/measure_surface/{task}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        settings=without(config["landscape"]["surface"], "tasks", "seeds", "snapshots"),
+        seed=lookup(dpath="ablation/seed", within=config),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Measure the loss surface of {wildcards.task}: seed {wildcards.seed}"
+    script:
+        "../../../scripts/beyond/measure_surface.py"
+
+
+collect(
+    "collect_surfaces",
+    "Gather the loss surfaces of all tasks.",
+    tables={
+        name: [
+            f"<results>/surfaces/{task}/seed-{seed}/{name}.csv"
+            for task in SURFACES
+            for seed in config["tasks"][task]["seeds"][: config["landscape"]["surface"]["seeds"]]
+        ]
+        for name in TABLES_OF_SURFACES
+    },
+)
+
+
+figure(
+    "loss_surfaces",
+    "Losses of every task around its fine-tuned model, on a plane and a line.",
+    section=LANDSCAPE,
+    label="Loss surfaces (Hao et al. 2019)",
+    of_run=bool(SURFACES),
+    tasks=SURFACES,
+    surfaces="<results>/tables/loss_surfaces.csv",
+    points="<results>/tables/surface_points.csv",
+)
+
+
+in_run(*TABLES_OF_SURFACES, when=bool(SURFACES))

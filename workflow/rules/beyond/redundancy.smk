@@ -1,0 +1,80 @@
+# Section 5, further: which heads attend alike, and of what types are they?
+
+
+from darksecrets.beyond.redundancy import preflight as of_redundancy
+
+REDUNDANCY = "Section 5, redundancy of heads"
+SEVERAL_HEADS = not of_redundancy.has_one_head(config, RESULTS / "models" / "pretrained")
+REDUNDANCY_IN_RUN = SEVERAL_HEADS and WITH_WORDS  # punctuation is a type of heads
+TABLES_OF_REDUNDANCY = (
+    *("redundancy", "redundancy_changes"),
+    *("head_types", "head_type_counts", "head_type_agreement"),
+)
+CHECKS["measure_redundancy"] = of_redundancy.check_heads
+
+
+rule measure_redundancy:
+    """Measure distances between the heads of a task's models, and what decides their types."""
+    input:
+        stores="<results>/attention/{task}",
+        annotation=annotation_with_words,
+    output:
+        head_distances="<results>/redundancy/{task}/head_distances.parquet",
+        example_distances="<results>/redundancy/{task}/example_distances.csv",
+        statistics=directory("<results>/redundancy/{task}/statistics"),
+    log:
+        "<logs>/measure_redundancy/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_redundancy/{task}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("forward"),
+    params:
+        models=lambda wildcards: measured_models(wildcards.task),
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Measure how alike heads attend on {wildcards.task}"
+    script:
+        "../../../scripts/beyond/measure_redundancy.py"
+
+
+rule compare_redundancy:
+    """Compare distances between heads, and their types, over all tasks and models."""
+    input:
+        head_distances=per_task("<results>/redundancy/{task}/head_distances.parquet"),
+        example_distances=per_task("<results>/redundancy/{task}/example_distances.csv"),
+        statistics=per_task("<results>/redundancy/{task}/statistics"),
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_REDUNDANCY},
+        head_distances="<results>/tables/head_distances.parquet",
+    log:
+        "<logs>/compare_redundancy.log",
+    benchmark:
+        "<benchmarks>/compare_redundancy.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        models=MEASURED_MODELS,
+        resamples=1000,
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Compare how alike heads attend"
+    script:
+        "../../../scripts/beyond/compare_redundancy.py"
+
+
+figure(
+    "redundancy",
+    "How alike the attention of two heads is: mean distances by kind of pairs.",
+    section=REDUNDANCY,
+    label="Redundancy of heads (Clark et al. 2019)",
+    of_run=REDUNDANCY_IN_RUN,
+    table="<results>/tables/redundancy.csv",
+)
+
+
+in_run(*TABLES_OF_REDUNDANCY, when=REDUNDANCY_IN_RUN)
+in_run("<results>/tables/head_distances.parquet", when=REDUNDANCY_IN_RUN)

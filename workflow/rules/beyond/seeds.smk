@@ -1,0 +1,81 @@
+# Sections 3 and 4.3, further: how much scores depend on the seeds of fine-tuning.
+
+
+GRIDS = config["seed_grid"]["tasks"]
+TABLES_OF_SEEDS = ("seed_grid", "seed_variance", "expected_maximum", "early_stopping")
+CHECKS["score_seeds"] = partial(
+    of_data.check_chosen, key="seed_grid.tasks", lacks="has no grid of seeds"
+)
+
+
+rule finetune_cell:
+    """Fine-tune with one seed for the start and another for the order; the model is not kept."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        model=temp(directory("<results>/seed_grid/{task}/init-{init}-order-{order}")),
+        scores="<results>/seed_grid/{task}/init-{init}-order-{order}.scores.csv",
+        predictions="<results>/seed_grid/{task}/init-{init}-order-{order}.predictions.csv",
+        curve="<results>/seed_grid/{task}/init-{init}-order-{order}.curve.csv",
+    log:
+        "<logs>/finetune_cell/{task}/init-{init}-order-{order}.log",
+    benchmark:
+        "<benchmarks>/finetune_cell/{task}/init-{init}-order-{order}.tsv"
+    wildcard_constraints:
+        init=r"\d+",
+        order=r"\d+",
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("train", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        fine_tuning=settings_of_training,
+    message:
+        "Fine-tune on {wildcards.task}: start {wildcards.init}, order {wildcards.order}"
+    script:
+        "../../../scripts/beyond/finetune_cell.py"
+
+
+rule score_seeds:
+    """Components of the variance over seeds, the best of several runs, and stopping bad ones early."""
+    input:
+        predictions=files_of_grids("predictions", "predictions"),
+        curves=files_of_grids("curves", "curve"),
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SEEDS},
+    log:
+        "<logs>/score_seeds.log",
+    benchmark:
+        "<benchmarks>/score_seeds.tsv"
+    conda:
+        "../../../envs/figures.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        tasks=entries_to_score(GRIDS),
+        settings=without(config["seed_grid"], "tasks"),
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
+    message:
+        "Compare the seeds of fine-tuning"
+    script:
+        "../../../scripts/beyond/score_seeds.py"
+
+
+figure(
+    "seed_variance",
+    "How much scores depend on the seeds of start and order, and what the best of several runs gives.",
+    section=CHANGES,
+    label="Seeds (Dodge et al. 2020)",
+    of_run=bool(GRIDS),
+    tasks=GRIDS,
+    table="<results>/tables/seed_variance.csv",
+    maxima="<results>/tables/expected_maximum.csv",
+    stopping="<results>/tables/early_stopping.csv",
+)
+
+
+in_run(*TABLES_OF_SEEDS, when=bool(GRIDS))

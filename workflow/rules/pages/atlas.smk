@@ -1,0 +1,90 @@
+# One page that shows the run: its claims, every head by every measure, and its maps.
+
+
+TABLES_OF_ATLAS = [
+    str(RESULTS / "tables" / table.file)
+    for table in (
+        *measures_of_atlas.tables().values(),
+        *(contracts.TABLES[name] for name in ("score_means", "learned")),
+    )
+    if is_made(table.name)
+]
+
+
+# What heads do, beside what disabling them does; see importance.smk.
+TABLES_OF_HEADS = [
+    str(RESULTS / "tables" / table.file)
+    for table in measures_of_atlas.tables(measures_of_atlas.WHAT_HEADS_DO).values()
+    if is_made(table.name)
+]
+
+
+# The atlas shows the maps of every task's first fine-tuned model, and what flips its predictions.
+FIRST = {
+    task: f"{task}/finetuned/seed-{entry['seeds'][0]}" for task, entry in config["tasks"].items()
+}
+FLIPPED = [task for task in SWEPT_TASKS if SWEPT and "finetuned" in config["ablation"]["states"]]
+
+
+rule atlas_maps:
+    """Choose examples of every task by rules; pack their maps and all heads' mean maps in a few bits a weight."""
+    input:
+        stores=per_task("<results>/attention/{task}"),
+        predictions=[f"<results>/predictions/{model}.csv" for model in FIRST.values()],
+        sweeps=[f"<results>/ablation/{FIRST[task]}" for task in FLIPPED],
+    output:
+        maps=per_task("<results>/atlas/{task}.json"),
+    log:
+        "<logs>/atlas_maps.log",
+    benchmark:
+        "<benchmarks>/atlas_maps.tsv"
+    conda:
+        "../../../envs/figures.yaml"
+    resources:
+        **ask("forward"),
+    params:
+        models={task: trained_models(task) for task in config["tasks"]},
+        labels={task: list(TASKS[task].labels) for task in config["tasks"]},
+        swept=FLIPPED,
+        settings={**config["atlas"], "seed": config["samples"]["seed"]},
+    message:
+        "Choose examples for the atlas"
+    script:
+        "../../../scripts/pages/atlas_maps.py"
+
+
+rule atlas:
+    """Make the atlas of heads: one page that opens from disk and shows the run."""
+    input:
+        registry=[shipped(f"claims/{path.name}") for path in registry.files()],
+        claims="<results>/tables/claims.csv",
+        tables=TABLES_OF_ATLAS,
+        maps=per_task("<results>/atlas/{task}.json"),
+    output:
+        page="<results>/atlas.html",
+    log:
+        "<logs>/atlas.log",
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        run={
+            "name": config["run"],
+            "label": RUN_LABEL,
+            "metrics": METRICS_OF_TASKS,
+            "seeds": sorted(
+                {seed for entry in config["tasks"].values() for seed in entry["seeds"]}
+            ),
+            "comparable": PAPER,
+            "figures": tables_of_figures(),
+            "left_out": config["left_out"]["interventions"],
+        },
+        analyses=config["analyses"],
+        facts=FACTS,
+        page=imports.digest(page_of_atlas.files()),
+    message:
+        "Make the atlas of heads"
+    script:
+        "../../../scripts/pages/atlas.py"
+
+
+in_run("<results>/atlas.html")

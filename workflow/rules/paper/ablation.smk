@@ -1,0 +1,167 @@
+# Section 4.6: what if a head, or a whole layer, is disabled?
+
+
+DISABLING = "Section 4.6, disabling heads and layers"
+LEFT_OUT = config["left_out"]["interventions"]
+SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
+SWEPT_TASKS = config["ablation"]["tasks"]
+OF_EFFECTS = {"section": DISABLING, "of_run": SWEPT, "tasks": SWEPT_TASKS}
+SWEPT_MODELS = [
+    [task, state, seed]
+    for task in SWEPT_TASKS
+    for state in config["ablation"]["states"]
+    for seed in config["tasks"][task]["seeds"]
+]
+# Effects over seeds are of tasks that have several.
+COMPARED_TASKS = [task for task in SWEPT_TASKS if len(config["tasks"][task]["seeds"]) > 1]
+RESAMPLING = {
+    key: config["ablation"][key] for key in ("bootstrap", "permutations", "splits", "seed")
+}
+SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets")}
+EFFECTS = (
+    *("head_ablation", "layer_ablation", "set_ablation", "survival"),
+    "seed_effects",
+)
+COMPARISONS = (
+    *("task_agreement", "worst_overlap", "worst_heads"),
+    "linked_groups",
+)
+if not LEFT_OUT:
+    CHECKS["sweep_heads"] = of_ablation.check_run
+CHECKS["score_ablation"] = partial(of_ablation.check_states, left_out=LEFT_OUT)
+
+
+rule sweep_heads:
+    """Predict the validation set with heads disabled: each head, each layer, and custom sets.
+
+    The job loads the model once for all sets and computes what they have in common only once.
+    """
+    input:
+        dataset="<results>/data/{task}",
+        model=classifier_folder,
+    output:
+        sweep=directory("<results>/ablation/{task}/{state}/seed-{seed}"),
+    log:
+        "<logs>/sweep_heads/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/sweep_heads/{task}/{state}/seed-{seed}.tsv"
+    wildcard_constraints:
+        state="|".join(STATES),
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        settings=SETTINGS_OF_SWEEP,
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Disable heads and layers on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+    script:
+        "../../../scripts/paper/sweep_heads.py"
+
+
+rule score_ablation:
+    """Compare every disabled set with the intact model, example by example: the numbers of Figures 8 and 9.
+
+    The paper only reports scores. With 144 heads to choose from, the best one gains a few examples by
+    chance alone, so every difference gets an interval and a test, and the best head is scored on
+    examples that did not choose it. Where a task has several seeds, effects are also estimated over these.
+    """
+    input:
+        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in EFFECTS},
+    log:
+        "<logs>/score_ablation.log",
+    benchmark:
+        "<benchmarks>/score_ablation.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        models=SWEPT_MODELS,
+        tasks=entries_to_score(SWEPT_TASKS),
+        resampling=RESAMPLING,
+    message:
+        "Compare the disabled heads and layers"
+    script:
+        "../../../scripts/paper/score_ablation.py"
+
+
+rule compare_effects:
+    """Compare which heads matter between tasks, and with the heads that other sections single out.
+
+    The latter follow frames or attend to equal or related words (section 5). Beside them are random heads of
+    the same layers, and a limit for what each of them may cost.
+    """
+    input:
+        heads="<results>/tables/head_ablation.csv",
+        sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
+        framenet="<results>/tables/framenet_heads.csv",
+        equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
+        token_pairs=["<results>/tables/token_pairs.csv"] if tasks_of("token_pairs") else [],
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in COMPARISONS},
+    log:
+        "<logs>/compare_effects.log",
+    benchmark:
+        "<benchmarks>/compare_effects.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        models=SWEPT_MODELS,
+        metrics={task: METRICS_OF_TASKS[task][0] for task in SWEPT_TASKS},
+        resampling=RESAMPLING,
+    message:
+        "Compare the heads that matter"
+    script:
+        "../../../scripts/paper/compare_effects.py"
+
+
+figure(
+    "figure8",
+    "Figure 8: score of every task with each head disabled, compared with the intact model's.",
+    label="Figure 8",
+    **OF_EFFECTS,
+    table="<results>/tables/head_ablation.csv",
+    learned="<results>/tables/learned.csv",
+)
+
+
+figure(
+    "figure9",
+    "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
+    label="Figure 9",
+    **OF_EFFECTS,
+    table="<results>/tables/layer_ablation.csv",
+    learned="<results>/tables/learned.csv",
+)
+
+
+figure(
+    "ablation_gains",
+    "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
+    label="Which gains are real",
+    **OF_EFFECTS,
+    table="<results>/tables/head_ablation.csv",
+    best="<results>/tables/survival.csv",
+)
+
+
+figure(
+    "task_agreement",
+    "Whether the same heads matter for different tasks: rank correlations of their effects.",
+    section=DISABLING,
+    label="Heads across tasks",
+    of_run=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
+    tasks=SWEPT_TASKS,
+    table="<results>/tables/task_agreement.csv",
+)
+
+
+in_run(*EFFECTS, *COMPARISONS, when=SWEPT)

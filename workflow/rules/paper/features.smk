@@ -1,0 +1,161 @@
+# Sections 4.4 and 4.5: do heads attend to linguistic features and to related tokens?
+
+
+STRIPES = "Section 4.4, vertical stripes"
+TOKENS = "Section 4.5, token to token"
+# Checked only if words are to be annotated: other results need no pipeline.
+CHECKS["annotate_examples"] = annotation.check
+WITH_WORDS = not config["left_out"]["words"]
+OF_MODELS = (
+    *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
+    *("cosine", "last_layers"),
+)
+OF_PAIRS = ("token_pair_correlations",)
+
+
+rule annotate_examples:
+    """Tag and parse the sampled sentences of a task, once for all models."""
+    input:
+        dataset="<results>/data/{task}",
+        words=files_of_words,
+    output:
+        annotation="<results>/annotation/{task}.jsonl",
+    log:
+        "<logs>/annotate_examples/{task}.log",
+    benchmark:
+        "<benchmarks>/annotate_examples/{task}.tsv"
+    conda:
+        "../../../envs/annotation.yaml"
+    resources:
+        **ask("forward"),
+    params:
+        task=entry_of_task("text"),
+        samples=lookup(dpath="samples", within=config),
+        annotation=lookup(dpath="annotation", within=config),
+    message:
+        "Annotate the sentences of {wildcards.task}"
+    script:
+        "../../../scripts/paper/annotate_examples.py"
+
+
+rule measure_attention:
+    """Measure the maps of a task's models: what heads attend to, their patterns and changes."""
+    input:
+        stores="<results>/attention/{task}",
+        annotation="<results>/annotation/{task}.jsonl",
+        classifier=CLASSIFIER,
+    output:
+        **{name: f"<results>/features/{{task}}/{name}.csv" for name in MEASURED_TABLES},
+        cosine="<results>/similarity/{task}/cosine.csv",
+        layer_similarity="<results>/similarity/{task}/layer_similarity.csv",
+        examples=directory("<results>/features/{task}/examples"),
+        patterns=directory("<results>/patterns/{task}"),
+    log:
+        "<logs>/measure_attention/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_attention/{task}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("forward"),
+    params:
+        models=lambda wildcards: measured_models(wildcards.task),
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Measure attention on {wildcards.task}"
+    script:
+        "../../../scripts/paper/measure_attention.py"
+
+
+rule compare_attention:
+    """Gather what was measured of all tasks and models, and compare models, layers and heads.
+
+    Example by example: levels, changes, trends, origins. Which layers fine-tuning changes most.
+    """
+    input:
+        **{
+            name: expand(f"<results>/features/{{task}}/{name}.csv", task=tasks)
+            for name in MEASURED_TABLES
+            if (tasks := tasks_of(name))
+        },
+        cosine=per_task("<results>/similarity/{task}/cosine.csv"),
+        layer_similarity=per_task("<results>/similarity/{task}/layer_similarity.csv"),
+        examples=per_task("<results>/features/{task}/examples"),
+    output:
+        **{name: f"<results>/tables/{name}.csv" for name in MEASURED_TABLES if tasks_of(name)},
+        **{name: f"<results>/tables/{name}.csv" for name in OF_MODELS},
+        **{name: f"<results>/tables/{name}.csv" for name in OF_PAIRS if WITH_WORDS},
+    log:
+        "<logs>/compare_attention.log",
+    benchmark:
+        "<benchmarks>/compare_attention.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        models=MEASURED_MODELS,
+        draws=9999,
+        resamples=1000,
+        seed=lookup(dpath="samples/seed", within=config),
+    message:
+        "Compare what models attend to"
+    script:
+        "../../../scripts/paper/compare_attention.py"
+
+
+in_run(*(name for name in MEASURED_TABLES if tasks_of(name)), *OF_MODELS)
+in_run(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=False)
+in_run(*OF_PAIRS, when=WITH_WORDS)
+
+
+figure(
+    "figure6",
+    "Figure 6: how much attention goes to [SEP] and to [CLS], per head.",
+    section=STRIPES,
+    label="Figure 6",
+    table="<results>/tables/stripes.csv",
+    learned="<results>/tables/learned.csv",
+)
+
+
+figure(
+    "stripes_index",
+    "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
+    section=STRIPES,
+    label="Stripes: all features",
+    of_run=WITH_WORDS,
+    table="<results>/tables/attention_levels.csv",
+    changes="<results>/tables/attention_changes.csv",
+)
+
+
+figure(
+    "figure7",
+    "Figure 7: what [CLS] attends to in the last layer.",
+    section=TOKENS,
+    label="Figure 7",
+    of_run=WITH_WORDS,
+    table="<results>/tables/cls_attention.csv",
+    learned="<results>/tables/learned.csv",
+)
+
+
+figure(
+    "token_pairs",
+    "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
+    section=TOKENS,
+    label="Token pairs",
+    of_run=WITH_WORDS,
+    table="<results>/tables/token_pairs.csv",
+    correlations="<results>/tables/token_pair_correlations.csv",
+)
+
+
+figure(
+    "head_statistics",
+    "What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation.",
+    section=STRIPES,
+    label="Head statistics (Clark et al. 2019)",
+    table="<results>/tables/head_statistics.csv",
+)

@@ -1,0 +1,197 @@
+# Sections 3 and 4.3: the states of the model, their scores, and what fine-tuning changes in the attention.
+
+
+CHANGES = "Section 4.3, what fine-tuning changes"
+CHECKS["finetune"] = of_finetuning.check_run
+
+
+rule finetune:
+    """Fine-tune on one task, from the pre-trained weights or from a normal distribution."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        model=directory("<results>/models/{task}/{state}/seed-{seed}"),
+        scores="<results>/scores/{task}/{state}/seed-{seed}.csv",
+        predictions="<results>/predictions/{task}/{state}/seed-{seed}.csv",
+        curve="<results>/curves/{task}/{state}/seed-{seed}.csv",
+    log:
+        "<logs>/finetune/{task}/{state}/seed-{seed}.log",
+    benchmark:
+        "<benchmarks>/finetune/{task}/{state}/seed-{seed}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("train", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        fine_tuning=settings_of_training,
+    message:
+        "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
+    script:
+        "../../../scripts/paper/finetune.py"
+
+
+rule evaluate_pretrained:
+    """Score the pre-trained weights with an untrained classifier, and with a trained one, for every seed."""
+    input:
+        dataset="<results>/data/{task}",
+        model="<results>/models/pretrained",
+    output:
+        **{
+            f"{state}_{kind}": directory(f"<results>/{kind}/{{task}}/{state}")
+            for state in NOT_FINETUNED
+            for kind in ("scores", "predictions")
+        },
+    log:
+        "<logs>/evaluate_pretrained/{task}.log",
+    benchmark:
+        "<benchmarks>/evaluate_pretrained/{task}.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("train", gpu=True),
+    params:
+        task=entry_of_task(*OF_EXAMPLES),
+        seeds=lambda wildcards: config["tasks"][wildcards.task]["seeds"],
+        classifier=settings_of_frozen,
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
+    message:
+        "Score the pre-trained model on {wildcards.task}"
+    script:
+        "../../../scripts/paper/evaluate_pretrained.py"
+
+
+rule evaluate_baselines:
+    """Score what needs no model: the majority class and a bag of words; say which fine-tuned models are not better.
+
+    Figures mark the tasks of these, and need no other models for it.
+    """
+    input:
+        datasets=per_task("<results>/data/{task}"),
+        finetuned=per_task_and_seed("<results>/predictions/{task}/finetuned/seed-{seed}.csv"),
+    output:
+        table="<results>/tables/baselines.csv",
+        predictions=per_task("<results>/predictions/{task}/baselines.csv"),
+        learned="<results>/tables/learned.csv",
+    log:
+        "<logs>/evaluate_baselines.log",
+    benchmark:
+        "<benchmarks>/evaluate_baselines.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        tasks=entries_to_score(),
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
+    message:
+        "Score the baselines"
+    script:
+        "../../../scripts/paper/evaluate_baselines.py"
+
+
+rule compare_scores:
+    """Gather the scores of all states and seeds, the numbers of Table 1; and compare them.
+
+    Intervals of all scores, and tests of their differences, are over examples and seeds.
+    """
+    input:
+        scores=scored("scores"),
+        predictions=scored("predictions"),
+        baselines=per_task("<results>/predictions/{task}/baselines.csv"),
+    output:
+        table1="<results>/tables/table1.csv",
+        means="<results>/tables/score_means.csv",
+        differences="<results>/tables/score_differences.csv",
+        mean_differences="<results>/tables/mean_differences.csv",
+    log:
+        "<logs>/compare_scores.log",
+    benchmark:
+        "<benchmarks>/compare_scores.tsv"
+    conda:
+        "../../../envs/figures.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        tasks=entries_to_score(),
+        seeds={task: entry["seeds"] for task, entry in config["tasks"].items()},
+        resamples=lookup(dpath="scores/resamples", within=config),
+        seed=lookup(dpath="scores/seed", within=config),
+    message:
+        "Compare the scores of all models"
+    script:
+        "../../../scripts/paper/compare_scores.py"
+
+
+collect(
+    "collect_learning_curves",
+    "Gather the losses and scores during all fine-tunings.",
+    tables={
+        "learning_curves": [
+            path
+            for state in FINETUNED_STATES
+            for path in per_task_and_seed(f"<results>/curves/{{task}}/{state}/seed-{{seed}}.csv")
+        ]
+    },
+    metrics=METRICS_OF_TASKS,
+)
+
+
+rule table1:
+    """Table 1: scores of the states of the model, and their differences."""
+    input:
+        scores="<results>/tables/table1.csv",
+        baselines="<results>/tables/baselines.csv",
+        means="<results>/tables/score_means.csv",
+        differences="<results>/tables/score_differences.csv",
+        mean_differences="<results>/tables/mean_differences.csv",
+        learned="<results>/tables/learned.csv",
+        data=per_task("<results>/data/{task}"),
+        published=shipped("paper/table1.csv") if PAPER else [],
+    output:
+        html=report(
+            "<results>/figures/table1.html",
+            caption="../../report/table1.rst",
+            category=CHANGES,
+            labels={"result": "Table 1"},
+        ),
+        markdown="<results>/figures/table1.md",
+        latex="<results>/figures/table1.tex",
+    log:
+        "<logs>/table1.log",
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **drawn_by("table1"),
+    message:
+        "Write Table 1"
+    script:
+        "../../../scripts/core/figure.py"
+
+
+in_run("learned", *figure_files("table1", formats=("md", "html", "tex")))
+
+
+figure(
+    "learning_curves",
+    "Losses and scores during the fine-tunings behind Table 1.",
+    section=CHANGES,
+    label="Learning curves",
+    table="<results>/tables/learning_curves.csv",
+    baselines="<results>/tables/baselines.csv",
+)
+
+
+figure(
+    "figure5",
+    "Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head.",
+    section=CHANGES,
+    label="Figure 5",
+    options={"scale": config["figures"]["cosine_scale"]},
+    table="<results>/tables/cosine.csv",
+    learned="<results>/tables/learned.csv",
+)

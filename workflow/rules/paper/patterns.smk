@@ -1,0 +1,194 @@
+# Section 4.1: which patterns do the heads show?
+
+
+PATTERNS = "Section 4.1, patterns of self-attention"
+
+
+rule sample_maps:
+    """Sample the maps to label: every task, layer and head of the fine-tuned models equally often."""
+    input:
+        stores=per_task("<results>/attention/{task}"),
+    output:
+        maps=directory("<results>/patterns/maps"),
+    log:
+        "<logs>/sample_maps.log",
+    benchmark:
+        "<benchmarks>/sample_maps.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        seeds={task: entry["seeds"][0] for task, entry in config["tasks"].items()},
+        size=lookup(dpath="patterns/label_maps/size", within=config),
+        seed=lookup(dpath="patterns/label_maps/seed", within=config),
+        model=configuration.describe_model(config),
+    message:
+        "Draw {params.size} maps to label"
+    script:
+        "../../../scripts/paper/sample_maps.py"
+
+
+# What the classifier is trained with; the bootstrap of its scores is a rule of its own.
+TRAINING = trained.training_settings(config["patterns"])
+
+
+# The trained classifier that ships with the project was made by the two rules here, from the labelled maps that
+# ship with it.
+SHIPS = config["patterns"]["training"] == "auto" and trained.serves(config["patterns"])
+CLASSIFIER = shipped("patterns/classifier") if SHIPS else "<results>/patterns/classifier"
+PREDICTIONS = (
+    shipped("patterns/pattern_predictions.csv")
+    if SHIPS
+    else "<results>/tables/pattern_predictions.csv"
+)
+if not SHIPS:
+
+    rule cross_validate_patterns:
+        """Cross-validate the classifier: each labelled map is classified by a model not trained on its example."""
+        input:
+            labelled=labelled_files(),
+        output:
+            predictions="<results>/tables/pattern_predictions.csv",
+        log:
+            "<logs>/cross_validate_patterns.log",
+        benchmark:
+            "<benchmarks>/cross_validate_patterns.tsv"
+        conda:
+            "../../../envs/model.yaml"
+        threads: config["threads"]
+        resources:
+            **ask("tables"),
+        params:
+            training=TRAINING,
+        message:
+            "Cross-validate the classifier of patterns"
+        script:
+            "../../../scripts/paper/cross_validate_patterns.py"
+
+    rule train_pattern_classifier:
+        """Train the classifier on all labelled maps; calibrate its probabilities with the cross-validation."""
+        input:
+            labelled=labelled_files(),
+            predictions="<results>/tables/pattern_predictions.csv",
+        output:
+            classifier=directory("<results>/patterns/classifier"),
+        log:
+            "<logs>/train_pattern_classifier.log",
+        benchmark:
+            "<benchmarks>/train_pattern_classifier.tsv"
+        conda:
+            "../../../envs/model.yaml"
+        threads: config["threads"]
+        resources:
+            **ask("tables"),
+        params:
+            training=TRAINING,
+        message:
+            "Train the classifier of patterns"
+        script:
+            "../../../scripts/paper/train_pattern_classifier.py"
+
+
+rule score_pattern_classifier:
+    """Score the cross-validated predictions, with intervals over examples; and choose typical maps.
+
+    Of every pattern, that is the labelled map on which annotators agree and the classifier is most certain.
+    """
+    input:
+        labelled=labelled_files(),
+        predictions=PREDICTIONS,
+    output:
+        **({"pattern_predictions": "<results>/tables/pattern_predictions.csv"} if SHIPS else {}),
+        scores="<results>/tables/pattern_cv.csv",
+        table="<results>/tables/typical_maps.csv",
+        maps="<results>/tables/typical_maps.npz",
+    log:
+        "<logs>/score_pattern_classifier.log",
+    conda:
+        "../../../envs/model.yaml"
+    params:
+        annotations=lookup(dpath="patterns/annotations", within=config),
+        resamples=lookup(dpath="patterns/resamples", within=config),
+        seed=lookup(dpath="patterns/seed", within=config),
+    message:
+        "Score the classifier of patterns"
+    script:
+        "../../../scripts/paper/score_pattern_classifier.py"
+
+
+rule compare_patterns:
+    """Count the patterns of all maps, and correct the shares for the classifier's confusions: the numbers of Figure 2.
+
+    Also the patterns of the same heads on other tasks and with other seeds. All maps are millions of rows, hence
+    Parquet.
+    """
+    input:
+        maps=per_task("<results>/patterns/{task}"),
+        predictions=PREDICTIONS,
+    output:
+        patterns="<results>/tables/patterns.csv",
+        pattern_heads="<results>/tables/pattern_heads.csv",
+        pattern_agreement="<results>/tables/pattern_agreement.csv",
+        pattern_maps="<results>/tables/pattern_maps.parquet",
+    log:
+        "<logs>/compare_patterns.log",
+    benchmark:
+        "<benchmarks>/compare_patterns.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        models=MEASURED_MODELS,
+        resamples=lookup(dpath="patterns/resamples", within=config),
+        seed=lookup(dpath="patterns/seed", within=config),
+        encoder=configuration.describe_model(config),
+    message:
+        "Compare the patterns of heads"
+    script:
+        "../../../scripts/paper/compare_patterns.py"
+
+
+figure(
+    "figure1",
+    "Figure 1: a typical map of every pattern, with its tokens.",
+    section=PATTERNS,
+    label="Figure 1",
+    table="<results>/tables/typical_maps.csv",
+    maps="<results>/tables/typical_maps.npz",
+)
+
+
+figure(
+    "figure2",
+    "Figure 2: shares of the patterns per task, before and after fine-tuning.",
+    section=PATTERNS,
+    label="Figure 2",
+    table="<results>/tables/patterns.csv",
+    scores="<results>/tables/pattern_cv.csv",
+    published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
+    learned="<results>/tables/learned.csv",
+)
+
+
+figure(
+    "pattern_heads",
+    "The commonest pattern of every head, before and after fine-tuning.",
+    section=PATTERNS,
+    label="Pattern of every head",
+    table="<results>/tables/pattern_heads.csv",
+)
+
+
+figure(
+    "pattern_quality",
+    "What the classifier confuses, and how well its probabilities are calibrated.",
+    section=PATTERNS,
+    label="Quality of the classifier",
+    table="<results>/tables/pattern_predictions.csv",
+    scores="<results>/tables/pattern_cv.csv",
+)
+
+
+in_run("<results>/tables/pattern_maps.parquet", "pattern_agreement")
