@@ -39,9 +39,9 @@ from adversarial.maps import Text
 from made_up_coreference import knowing, right
 from made_up_syntax import guesses, read, relation
 
-from darksecrets.beyond.syntax import coreference, heads
-from darksecrets.beyond.syntax.coreference_statistics import tables
-from darksecrets.beyond.syntax.distractors import choices
+from darksecrets.beyond.syntax.measure import coreference, heads
+from darksecrets.beyond.syntax.measure.coreference_statistics import tables
+from darksecrets.beyond.syntax.measure.distractors import choices
 from darksecrets.paper.features.parser import parse
 from darksecrets.paper.features.tokens import Tokens, describe_example
 from darksecrets.paper.framenet.heads import Link

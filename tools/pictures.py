@@ -37,7 +37,7 @@ IMAGES = ROOT / "docs" / "images"
 TEXT = "The teacher praised the boys. ||| She was proud of them."
 """What docs/inspect.md looks at."""
 
-BY_HAND = ("data-flow.svg", "packages.svg")
+BY_HAND = ("architecture.svg",)
 """Pictures that are drawn by hand."""
 
 

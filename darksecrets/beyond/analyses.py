@@ -1,4 +1,4 @@
-"""The analyses beyond the paper: each is a package whose module ``analysis`` has an entry.
+"""The analyses beyond the paper: each is a package whose module ``declared`` has an entry.
 
 A run makes the paper, and those that its configuration names. From the entries follow the schema
 of the configuration, the tables of a run, what the atlas shows, and what a plan prints. A new
@@ -8,62 +8,18 @@ and claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
+from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.settings import Section
-from darksecrets.core.run.shown import Shown
-from darksecrets.core.run.tables import Table
 
 PAPER, ALL = "paper", "all"
 """The analysis that every run makes, and the word for all others."""
-
-Capability = Literal["interventions", "values", "layers", "words"]
-"""What a run may lack: of the encoder, heads that can be disabled, value vectors that can be
-observed, layers whose weights can be exchanged one by one; of the texts, words with tags and
-dependencies."""
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """An analysis beyond the paper.
-
-    Attributes:
-        name: Its name in the configuration, where it may have a section of its own.
-        question: What it asks, in a sentence.
-        papers: The papers that asked it, short.
-        tables: Its tables, by the heading under which the reference lists them.
-        settings: Its section of the configuration, if it has one.
-        shown: Measures of heads for the atlas.
-        about_attention: Whether its measures say what heads attend to, so that the importance of
-            heads is compared with them.
-        needs: Analyses whose results it reads.
-        requires: What the encoder must offer, or the texts.
-        check: Name of a function that checks its settings before any job: it takes the resolved
-            configuration, and raises `InputError`. Tables and figures do not depend on its code.
-    """
-
-    name: str
-    question: str
-    papers: str
-    tables: Mapping[str, Sequence[Table]]
-    settings: type[Section] | None = None
-    shown: Sequence[Shown] = ()
-    about_attention: bool = False
-    needs: Sequence[str] = ()
-    requires: Sequence[Capability] = ()
-    check: str = ""
-
-    @property
-    def section(self) -> str:
-        """Heading under which its tables are listed."""
-        return next(iter(self.tables))
 
 
 @cache
@@ -84,7 +40,7 @@ def find() -> Mapping[str, Analysis]:
 @cache
 def _by_package() -> dict[str, Analysis]:
     packages = [path.parent.name for path in entries()]
-    return {name: import_module(f"{__package__}.{name}.analysis").ANALYSIS for name in packages}
+    return {name: import_module(f"{__package__}.{name}.declared").ANALYSIS for name in packages}
 
 
 def package_of(name: str) -> str:
@@ -94,7 +50,7 @@ def package_of(name: str) -> str:
 
 def entries() -> list[Path]:
     """The modules that hold the entries."""
-    return sorted(Path(__file__).parent.glob("*/analysis.py"))
+    return sorted(Path(__file__).parent.glob("*/declared.py"))
 
 
 def switch_on(named: Iterable[str]) -> tuple[list[str], dict[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from darksecrets.beyond.importance.survivors import OfHeads
+    from darksecrets.beyond.importance.statistics import OfHeads
     from darksecrets.core.run.job import Job
 
 

@@ -8,8 +8,8 @@ def main(job: Job) -> None:
     """Write every table of heads, of comparisons of models and of claims, for all measures."""
     import pandas as pd
 
-    from darksecrets.beyond.attention_measures.comparing import compared
-    from darksecrets.beyond.attention_measures.tables import OF_HEADS, OF_MODELS, with_weights
+    from darksecrets.beyond.attention_measures.declared import OF_HEADS, OF_MODELS, with_weights
+    from darksecrets.beyond.attention_measures.statistics import compared
     from darksecrets.core.run.columns import of_weights
     from darksecrets.pages.claims import measures, registry, sources
     from darksecrets.pages.claims.tables import CLAIMS_BY_MEASURE

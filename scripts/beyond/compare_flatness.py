@@ -8,8 +8,8 @@ def main(job: Job) -> None:
     """Gather the numbers of all models; write their means over seeds."""
     import pandas as pd
 
-    from darksecrets.beyond.landscape.flatness_means import means
-    from darksecrets.beyond.landscape.tables import FLATNESS, FLATNESS_MEANS
+    from darksecrets.beyond.landscape.declared import FLATNESS, FLATNESS_MEANS
+    from darksecrets.beyond.landscape.statistics import means
 
     flatness = pd.concat(map(FLATNESS.read, job.input.all("flatness")))
     flatness = flatness.sort_values("state", kind="stable", ignore_index=True)

@@ -8,8 +8,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the rank correlations with every measure of heads that the run has."""
-    from darksecrets.beyond.importance.survivors import important_heads
-    from darksecrets.beyond.importance.tables import HEAD_IMPORTANCE, IMPORTANT_HEADS
+    from darksecrets.beyond.importance.declared import HEAD_IMPORTANCE, IMPORTANT_HEADS
+    from darksecrets.beyond.importance.statistics import important_heads
 
     found = important_heads(HEAD_IMPORTANCE.read(job.input.importance), *measures_of_heads(job))
     IMPORTANT_HEADS.write(found, job.output.table)

@@ -11,22 +11,25 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write both tables of one model; return the methods that it cannot be compressed by."""
-    from darksecrets.beyond.compression import methods
-    from darksecrets.beyond.compression.measuring import measure, times
-    from darksecrets.beyond.compression.settings import Settings
-    from darksecrets.beyond.compression.statistics import compression
-    from darksecrets.beyond.compression.tables import COMPRESSION, COMPRESSION_TIMES
-    from darksecrets.beyond.importance.pruning import least_important
+    from darksecrets.beyond.compression.declared import COMPRESSION, COMPRESSION_TIMES, Settings
+    from darksecrets.beyond.compression.measure import (
+        compression,
+        left_out,
+        measure,
+        times,
+        variants,
+    )
+    from darksecrets.beyond.importance.measure.pruning import least_important
     from darksecrets.core.models.loading import Draw
 
     params, settings = job.params, Settings.of(job.params.settings)
     task, model, (split,) = read_model(job, "validation")
     heads, mlps = least_important(job.input.all("orders"), job.input.all("mlps"))
-    ways = methods.variants(model, settings, heads, mlps, Draw(params.seed, params.std))
+    ways = variants(model, settings, heads, mlps, Draw(params.seed, params.std))
     found, models = measure(model, split, ways)
     options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
     scores = compression(found, split.labels, task, **options)
     timing = {"repetitions": settings.repetitions, "threads": job.threads, "seed": params.seed}
     of_times = times(models, ways, split, **timing)
     write_of_model(job, {COMPRESSION: scores, COMPRESSION_TIMES: of_times})
-    return {"left_out": methods.left_out(model, heads, mlps)}
+    return {"left_out": left_out(model, heads, mlps)}

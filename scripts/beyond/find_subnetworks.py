@@ -11,11 +11,9 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write which parts each subnetwork keeps, and the predictions; return the search's scores."""
-    from darksecrets.beyond.importance.gradients import sample
-    from darksecrets.beyond.subnetworks.finding import predicted, subnetworks
-    from darksecrets.beyond.subnetworks.search import Examples, search
-    from darksecrets.beyond.subnetworks.settings import Settings
-    from darksecrets.beyond.subnetworks.tables import SUBNETWORKS
+    from darksecrets.beyond.importance.measure.gradients import sample
+    from darksecrets.beyond.subnetworks.declared import SUBNETWORKS, Settings
+    from darksecrets.beyond.subnetworks.measure import Examples, predicted, search, subnetworks
     from darksecrets.core.interventions.sweep import check_labels
     from darksecrets.core.models import devices
 

@@ -8,7 +8,7 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Train, resuming where an interrupted job stopped; return details of the training."""
-    from darksecrets.beyond.landscape.snapshots import Wanted
+    from darksecrets.beyond.landscape.measure.snapshots import Wanted
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.run.files import remove
     from darksecrets.paper.finetuning.training import Settings, finetune

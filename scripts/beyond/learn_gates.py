@@ -10,10 +10,18 @@ def main(job: Job) -> None:
     """Train on with gates; write the scores of the heads they keep, and what each gate became."""
     import torch
 
-    from darksecrets.beyond.importance.learned import Controls, learn_resuming, learned_gates
-    from darksecrets.beyond.importance.learning import Start
-    from darksecrets.beyond.importance.settings import LearnedGates
-    from darksecrets.beyond.importance.tables import HEAD_GATES, HEAD_IMPORTANCE, LEARNED_GATES
+    from darksecrets.beyond.importance.declared import (
+        HEAD_GATES,
+        HEAD_IMPORTANCE,
+        LEARNED_GATES,
+        LearnedGates,
+    )
+    from darksecrets.beyond.importance.measure.learned import (
+        Controls,
+        learn_resuming,
+        learned_gates,
+    )
+    from darksecrets.beyond.importance.measure.learning import Start
     from darksecrets.core.data.batches import load_split
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.models.loading import load_tokenizer

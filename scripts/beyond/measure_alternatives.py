@@ -6,9 +6,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the tables of all models of one task, and what comparisons of models need."""
-    from darksecrets.beyond.attention_measures.attended import attended
-    from darksecrets.beyond.attention_measures.running import run
-    from darksecrets.beyond.attention_measures.tables import OF_HEADS, profiles_in
+    from darksecrets.beyond.attention_measures.declared import OF_HEADS, profiles_in
+    from darksecrets.beyond.attention_measures.measure import attended, run
     from darksecrets.core.attention.extraction import read_sample
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.models.reading import readings

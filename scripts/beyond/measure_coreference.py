@@ -8,12 +8,12 @@ def main(job: Job) -> None:
     """Run the pre-trained model, then one with random weights, and write both tables."""
     import pandas as pd
 
-    from darksecrets.beyond.syntax import sources
-    from darksecrets.beyond.syntax.antecedents import resolve_all
-    from darksecrets.beyond.syntax.coreference import documents, texts_of
-    from darksecrets.beyond.syntax.coreference_statistics import tables
-    from darksecrets.beyond.syntax.coreference_tables import TABLES
-    from darksecrets.beyond.syntax.settings import Coreference
+    from darksecrets.beyond.syntax.declared import COREFERENCE_TABLES as TABLES
+    from darksecrets.beyond.syntax.declared import Coreference
+    from darksecrets.beyond.syntax.measure import sources
+    from darksecrets.beyond.syntax.measure.antecedents import resolve_all
+    from darksecrets.beyond.syntax.measure.coreference import documents, texts_of
+    from darksecrets.beyond.syntax.measure.coreference_statistics import tables
     from darksecrets.core.models.reading import readings
     from darksecrets.core.run.tables import identify
 

@@ -8,9 +8,8 @@ def main(job: Job) -> None:
     """Write the tables of all fine-tuned models of one task, and of one with random weights."""
     import pandas as pd
 
-    from darksecrets.beyond.faithfulness.running import tables
-    from darksecrets.beyond.faithfulness.settings import Settings
-    from darksecrets.beyond.faithfulness.tables import TABLES
+    from darksecrets.beyond.faithfulness.declared import TABLES, Settings
+    from darksecrets.beyond.faithfulness.measure import tables
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.models.reading import readings

@@ -12,9 +12,9 @@ def main(job: Job) -> dict[str, Any]:
     Returns:
         How many weights were moved, and how many seconds it took.
     """
-    from darksecrets.beyond.landscape.finetuned import Finetuned
-    from darksecrets.beyond.landscape.measuring import measure
-    from darksecrets.beyond.landscape.settings import Flatness
+    from darksecrets.beyond.landscape.declared import Flatness
+    from darksecrets.beyond.landscape.measure.finetuned import Finetuned
+    from darksecrets.beyond.landscape.measure.flatness import measure
     from darksecrets.core.data.tasks import Task
 
     params = job.params

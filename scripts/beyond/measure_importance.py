@@ -9,13 +9,13 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the importance of all heads and MLPs, and how well it agrees with disabling them."""
-    from darksecrets.beyond.importance import statistics as of
-    from darksecrets.beyond.importance.gradients import measure, sample
-    from darksecrets.beyond.importance.tables import (
+    from darksecrets.beyond.importance.declared import (
         HEAD_IMPORTANCE,
         IMPORTANCE_AGREEMENT,
         MLP_IMPORTANCE,
     )
+    from darksecrets.beyond.importance.measure import estimates as of
+    from darksecrets.beyond.importance.measure.gradients import measure, sample
     from darksecrets.core.interventions.results import SweepResult
     from darksecrets.core.models import devices
     from darksecrets.paper.ablation.statistics import effects_of_heads

@@ -6,13 +6,12 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the tables of the pre-trained encoder, and of random weights, by every measure."""
-    from darksecrets.beyond.attention_measures.linked import linked
-    from darksecrets.beyond.attention_measures.running import run
-    from darksecrets.beyond.attention_measures.tables import (
+    from darksecrets.beyond.attention_measures.declared import (
         LINKED_CONTROLS,
         LINKED_HEADS,
         with_weights,
     )
+    from darksecrets.beyond.attention_measures.measure import linked, run
     from darksecrets.core.models.reading import readings
     from darksecrets.paper.framenet.links import read_table
     from darksecrets.paper.framenet.tables import CONTROLS_OF_HEADS, HEADS

@@ -8,9 +8,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the tables of all models of one task."""
-    from darksecrets.beyond.norms.measuring import measure
-    from darksecrets.beyond.norms.statistics import tables
-    from darksecrets.beyond.norms.tables import TABLES
+    from darksecrets.beyond.norms.declared import TABLES
+    from darksecrets.beyond.norms.measure import measure, tables
     from darksecrets.core.attention.extraction import read_sample
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.models.reading import readings

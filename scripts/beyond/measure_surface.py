@@ -12,11 +12,10 @@ def main(job: Job) -> dict[str, Any]:
     Returns:
         The precision, its error, and how far models are from their stored outputs.
     """
-    from darksecrets.beyond.landscape import surface
-    from darksecrets.beyond.landscape.finetuned import Finetuned
-    from darksecrets.beyond.landscape.settings import Surface
-    from darksecrets.beyond.landscape.surface_tables import CORNERS, TABLES
-    from darksecrets.beyond.landscape.surfaces import Model, measure
+    from darksecrets.beyond.landscape.declared import CORNERS, SURFACE_TABLES, Surface
+    from darksecrets.beyond.landscape.measure import surface
+    from darksecrets.beyond.landscape.measure.finetuned import Finetuned
+    from darksecrets.beyond.landscape.measure.surfaces import Model, measure
     from darksecrets.core.data.tasks import Task
 
     params, seed = job.params, int(job.wildcards.seed)
@@ -35,6 +34,6 @@ def main(job: Job) -> dict[str, Any]:
         threads=job.threads,
     )
     rows = surface.tables(found, task.name, seed)
-    for table in TABLES:
+    for table in SURFACE_TABLES:
         table.write(rows[table.name], getattr(job.output, table.name))
     return details

@@ -12,11 +12,10 @@ def main(job: Job) -> dict[str, Any]:
     Returns:
         How many sentences were read, and how many the model cannot read whole.
     """
-    from darksecrets.beyond.syntax import treebank
-    from darksecrets.beyond.syntax.measuring import measure, tables
-    from darksecrets.beyond.syntax.probe_tables import ATTENTION_PROBES
-    from darksecrets.beyond.syntax.probing import chosen, probe_table
-    from darksecrets.beyond.syntax.settings import Settings
+    from darksecrets.beyond.syntax.declared import ATTENTION_PROBES, Settings
+    from darksecrets.beyond.syntax.measure import treebank
+    from darksecrets.beyond.syntax.measure.probing import chosen, probe_table
+    from darksecrets.beyond.syntax.measure.running import measure, tables
     from darksecrets.core.models.reading import readings
     from darksecrets.core.run.tables import identify
 

@@ -8,14 +8,14 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write all orders of one model's heads, and how many are removed in each."""
-    from darksecrets.beyond.importance.gradients import greedy_order, held_out, sample
-    from darksecrets.beyond.importance.pruning import choices, orders
-    from darksecrets.beyond.importance.settings import Settings
-    from darksecrets.beyond.importance.tables import (
+    from darksecrets.beyond.importance.declared import (
         HEAD_IMPORTANCE,
         PRUNING_CHOICES,
         PRUNING_ORDERS,
+        Settings,
     )
+    from darksecrets.beyond.importance.measure.gradients import greedy_order, held_out, sample
+    from darksecrets.beyond.importance.measure.pruning import choices, orders
     from darksecrets.core.models import devices
 
     params, settings = job.params, Settings.of(job.params.settings)

@@ -8,8 +8,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write its sentences, with their trees."""
-    from darksecrets.beyond.syntax import sources, treebank
-    from darksecrets.beyond.syntax.settings import Settings
+    from darksecrets.beyond.syntax.declared import Settings
+    from darksecrets.beyond.syntax.measure import sources, treebank
 
     settings = Settings.of(job.params.settings)
     found = sources.everything(settings, job.input.all("annotations"))

@@ -12,9 +12,9 @@ def main(job: Job) -> dict[str, Any]:
     Returns:
         How many models were run, and how far rounding is from the stored outputs.
     """
-    from darksecrets.beyond.landscape.finetuned import Finetuned
-    from darksecrets.beyond.landscape.resetting import reset
-    from darksecrets.beyond.landscape.settings import Settings
+    from darksecrets.beyond.landscape.declared import Settings
+    from darksecrets.beyond.landscape.measure.finetuned import Finetuned
+    from darksecrets.beyond.landscape.measure.resetting import reset
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.models.starting import Start
 

@@ -10,8 +10,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Train with all other parts removed, resuming where an interrupted job stopped."""
-    from darksecrets.beyond.subnetworks.parts import Parts
-    from darksecrets.beyond.subnetworks.tables import SUBNETWORKS
+    from darksecrets.beyond.subnetworks.declared import SUBNETWORKS
+    from darksecrets.beyond.subnetworks.measure import Parts
     from darksecrets.core.data.tasks import Task
     from darksecrets.paper.finetuning.training import FINETUNED, Settings, finetune
 

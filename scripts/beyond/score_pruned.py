@@ -8,8 +8,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the scores of every order, which heads can be removed, and what layers need."""
-    from darksecrets.beyond.importance.pruning import scores
-    from darksecrets.beyond.importance.tables import OF_PRUNING, PRUNING_CHOICES, PRUNING_ORDERS
+    from darksecrets.beyond.importance.declared import OF_PRUNING, PRUNING_CHOICES, PRUNING_ORDERS
+    from darksecrets.beyond.importance.measure.pruning import scores
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.interventions.results import SweepResult
     from darksecrets.core.run.tables import identify

@@ -8,9 +8,9 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the tables of all tasks, states and seeds."""
-    from darksecrets.beyond.landscape.results import Reset
+    from darksecrets.beyond.landscape.declared import RESET_TABLES
+    from darksecrets.beyond.landscape.measure.results import Reset
     from darksecrets.beyond.landscape.statistics import score
-    from darksecrets.beyond.landscape.tables import TABLES
     from darksecrets.core.data.tasks import Task
     from darksecrets.paper.ablation.statistics import Resampling
 
@@ -21,4 +21,6 @@ def main(job: Job) -> None:
         for state in params.states:
             results = {int(seed): Reset.load(next(outputs)) for seed in params.seeds[task.name]}
             parts.append(score(results, task, state, Resampling(**params.resampling)))
-    write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])
+    write_joined(
+        job, RESET_TABLES, [[part[table.name] for table in RESET_TABLES] for part in parts]
+    )

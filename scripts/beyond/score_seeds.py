@@ -8,9 +8,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the tables of all tasks."""
-    from darksecrets.beyond.seeds import statistics
-    from darksecrets.beyond.seeds.settings import Settings
-    from darksecrets.beyond.seeds.tables import TABLES
+    from darksecrets.beyond.seeds import measure
+    from darksecrets.beyond.seeds.declared import TABLES, Settings
     from darksecrets.core.data.tasks import Task
 
     params = job.params
@@ -20,6 +19,6 @@ def main(job: Job) -> None:
     runs, parts = len(settings.init_seeds) * len(settings.order_seeds), []
     for place, (name, entry) in enumerate(params.tasks.items()):
         own = files[place * runs : (place + 1) * runs]
-        found = statistics.read(Task.from_entry(name, entry), *seeds, own)
-        parts.append(statistics.tables(found, params.resamples, params.seed))
+        found = measure.read(Task.from_entry(name, entry), *seeds, own)
+        parts.append(measure.tables(found, params.resamples, params.seed))
     write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])

@@ -8,13 +8,12 @@ def main(job: Job) -> None:
     """Write which parts the subnetworks keep, their scores, and whether seeds agree."""
     import pandas as pd
 
-    from darksecrets.beyond.subnetworks.comparing import subnetwork_agreement
-    from darksecrets.beyond.subnetworks.statistics import scores
-    from darksecrets.beyond.subnetworks.tables import (
+    from darksecrets.beyond.subnetworks.declared import (
         SUBNETWORK_AGREEMENT,
         SUBNETWORK_SCORES,
         SUBNETWORKS,
     )
+    from darksecrets.beyond.subnetworks.statistics import scores, subnetwork_agreement
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.interventions.results import SweepResult
     from darksecrets.core.run.tables import identify

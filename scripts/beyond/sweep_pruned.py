@@ -8,8 +8,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write the predictions, resuming where an interrupted job stopped; return details."""
-    from darksecrets.beyond.importance.pruning import settings
-    from darksecrets.beyond.importance.tables import PRUNING_ORDERS
+    from darksecrets.beyond.importance.declared import PRUNING_ORDERS
+    from darksecrets.beyond.importance.measure.pruning import settings
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.interventions.sweep import Settings, sweep
 

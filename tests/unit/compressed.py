@@ -6,9 +6,8 @@ import numpy as np
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.beyond.compression.measuring import Measured
-from darksecrets.beyond.compression.methods import Variant
-from darksecrets.beyond.compression.settings import Settings
+from darksecrets.beyond.compression.declared import Settings
+from darksecrets.beyond.compression.measure import Measured, Variant
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.models.loading import load_classifier
 

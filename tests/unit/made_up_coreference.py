@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.beyond.syntax.coreference import Expression
+from darksecrets.beyond.syntax.measure.coreference import Expression
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,20 @@ def names(root: Path) -> list[str]:
     return [name for name, _ in _rules(root)]
 
 
+def drawing(root: Path, name: str) -> Callable[[Sources], Any]:
+    """The function that draws a figure."""
+    module = import_module(dotted_name(root, name))
+    return getattr(module, "draw", None) or getattr(module, f"draw_{name}")
+
+
 def dotted_name(root: Path, name: str) -> str:
-    """The module that draws a figure."""
-    patterns = ("paper/*/figures", "beyond/*", "pages/*")
-    (path,) = [path for each in patterns for path in root.glob(f"darksecrets/{each}/{name}.py")]
+    """The module that draws a figure: of its own, or the one of its analysis."""
+    shown = root.glob("darksecrets/beyond/*/shown.py")
+    (path,) = [
+        *root.glob(f"darksecrets/paper/*/figures/{name}.py"),
+        *root.glob(f"darksecrets/pages/*/{name}.py"),
+        *(path for path in shown if f"def draw_{name}(" in path.read_text(encoding="utf-8")),
+    ]
     return ".".join(path.relative_to(root).with_suffix("").parts)
 
 

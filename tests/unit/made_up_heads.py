@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from darksecrets.beyond.importance.tables import ABSOLUTE, EXACT
+from darksecrets.beyond.importance.declared import ABSOLUTE, EXACT
 from darksecrets.paper.features.shown import SHOWN
 from darksecrets.paper.features.tables import HEAD_STATISTICS as STATISTICS
 

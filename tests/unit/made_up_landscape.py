@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from darksecrets.beyond.landscape.results import Reset
-from darksecrets.beyond.landscape.swaps import swaps
-from darksecrets.beyond.landscape.tables import SWAPS
+from darksecrets.beyond.landscape.declared import SWAPS
+from darksecrets.beyond.landscape.measure.results import Reset
+from darksecrets.beyond.landscape.measure.swaps import swaps
 
 LAYERS = 3
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from glue import TASKS
 
-from darksecrets.beyond.landscape.tables import FLATNESS, MEASURES, STATES
-from darksecrets.beyond.seeds.statistics import Grid
+from darksecrets.beyond.landscape.declared import FLATNESS, MEASURES, STATES
+from darksecrets.beyond.seeds.measure import Grid
 from darksecrets.core.data.metrics import compute
 from darksecrets.paper.finetuning.tables import LEARNED
 

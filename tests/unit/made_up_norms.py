@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.beyond.norms.measuring import DRAWS, Measured
-from darksecrets.beyond.norms.tables import KINDS
+from darksecrets.beyond.norms.declared import KINDS
+from darksecrets.beyond.norms.measure import DRAWS, Measured
 
 Floats = npt.NDArray[np.float64]
 

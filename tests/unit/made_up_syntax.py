@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.beyond.syntax.coreference import Text, texts_of
-from darksecrets.beyond.syntax.guesses import Guess, Read
+from darksecrets.beyond.syntax.measure.coreference import Text, texts_of
+from darksecrets.beyond.syntax.measure.guesses import Guess, Read
 from darksecrets.core.data.sentences import ROOT, Sentence
 from tools.corpus.treebank import sentences_with_trees, stories_with_mentions
 

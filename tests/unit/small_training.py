@@ -14,7 +14,7 @@ from hub.client import ROOT
 from safetensors.torch import load_file
 from toy_data import save_bert, save_dataset
 
-from darksecrets.beyond.landscape.snapshots import Wanted
+from darksecrets.beyond.landscape.measure.snapshots import Wanted
 from darksecrets.paper.finetuning import training
 
 TRAIN, VALIDATION = 39, 21

@@ -19,6 +19,7 @@ from darksecrets.beyond.landscape import preflight as landscape
 from darksecrets.beyond.norms import preflight as norms
 from darksecrets.core.data import preflight as data
 from darksecrets.core.models import preflight as models
+from darksecrets.core.run.analysis import Capability
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import write_json, write_text
 from darksecrets.pages.inspect import preflight as text
@@ -30,7 +31,7 @@ from darksecrets.paper.patterns import preflight as patterns
 from workflow.lib import configuration, resources
 
 #: What an encoder or the texts may lack, and how to find why; the record of a run is `LEFT_OUT`.
-CAPABILITIES: dict[analyses.Capability, Callable[[Mapping[str, Any], Path], str]] = {
+CAPABILITIES: dict[Capability, Callable[[Mapping[str, Any], Path], str]] = {
     "interventions": ablation.left_out,
     "values": norms.left_out,
     "layers": landscape.left_out,

@@ -404,19 +404,34 @@ def drawn_by(
     tasks: list[str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> dict:
-    """Parameters of a figure's rule; the module that draws it has the figure's name.
+    """Parameters of a figure's rule.
 
+    A figure of the paper is drawn by `draw` of the module of its name, one of an analysis by the
+    function of its name in `shown`.
     It shows all tasks of the run, or only `tasks`; `options` are settings that the module reads.
     """
-    (path,) = [
-        *PROJECT.glob(f"darksecrets/paper/*/figures/{name}.py"),
-        *PROJECT.glob(f"darksecrets/beyond/*/{name}.py"),
-        *PROJECT.glob(f"darksecrets/pages/*/{name}.py"),
-    ]
-    dotted = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
+    if ANALYSIS == analyses.PAPER:
+        patterns = ("paper/*/figures", "pages/*")
+        (path,) = [
+            path
+            for pattern in patterns
+            for path in PROJECT.glob(f"darksecrets/{pattern}/{name}.py")
+        ]
+        dotted, function = ".".join(path.relative_to(PROJECT).with_suffix("").parts), "draw"
+    else:
+        dotted, function = (
+            f"darksecrets.beyond.{analyses.package_of(ANALYSIS)}.shown",
+            f"draw_{name}",
+        )
     metrics = {name: METRICS_OF_TASKS[name] for name in tasks or METRICS_OF_TASKS}
     about_run = {"tasks": metrics, "paper": PAPER}
-    params = {"module": dotted, "label": label, "options": dict(options or {}), **about_run}
+    params = {
+        "module": dotted,
+        "function": function,
+        "label": label,
+        "options": dict(options or {}),
+        **about_run,
+    }
     return {**params, "caption": caption_of(name, params)}
 
 
@@ -442,7 +457,7 @@ def figure(
     options: Mapping[str, str] | None = None,
     **sources: str | list[str],
 ) -> None:
-    """Add the rule of a figure, which `draw` of the module of that name makes from `sources`.
+    """Add the rule of a figure, which is drawn from `sources`; see `drawn_by`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
     If `of_run`, it is part of the analysis, see `in_run`. It shows

@@ -1,55 +1,51 @@
-"""What the atlas shows of norms and of effective attention, beside the same of weights."""
+"""How strong stripes at special tokens are, by several measures of attention (section 4.4)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from darksecrets.core.plotting import kit
+from darksecrets.core.run.columns import (
+    EFFECTIVE,
+    MEASURE,
+    MEASURES,
+    NORMS,
+    RANDOM,
+    WEIGHTS,
+    by_measure,
+)
+from darksecrets.paper.features.tables import ATTENTION_LEVELS, GREATEST
 
-from darksecrets.beyond.attention_measures.tables import OF_MODELS
-from darksecrets.core.run.columns import EFFECTIVE, MEASURE, NORMS, by_measure, of_weights
-from darksecrets.core.run.shown import Shown
-from darksecrets.paper.features import shown as features
-from darksecrets.paper.features import tables
-from darksecrets.paper.framenet import shown as framenet
-from darksecrets.paper.framenet.tables import HEADS
-
-_WORDS = {NORMS: "norms", EFFECTIVE: "effective attention"}
-_STRIPES = ("[CLS]", "[SEP]", "punctuation")
-"""Tokens whose stripes norms and effective attention are about: those that do little (4.4)."""
-_KINDS = {
-    tables.STRIPES: _STRIPES,
-    tables.CLS_ATTENTION: _STRIPES,
-    tables.TOKEN_PAIRS: (),
-    tables.EQUAL_WORDS: (),
-    HEADS: (),
+LEVELS = by_measure(ATTENTION_LEVELS)
+LOOKS = {
+    WEIGHTS: kit.line(kit.INK, "o"),
+    NORMS: kit.line(kit.BLUE, "s"),
+    EFFECTIVE: kit.line(kit.VERMILLION, "^"),
 }
-"""Tables that have a alternative measure here, with the kinds that do; empty for all."""
-_SUMMARIES = {of_weights(table): table.name for table in OF_MODELS}
+"""Line of every measure."""
+FEATURES = ("[CLS]", "[SEP]")
+_BY_CHANCE = {WEIGHTS: kit.line(kit.GREY, dash=":", width=0.8)}
 
 
-def _alternatives() -> Iterator[Shown]:
-    """Every measure of weights, by each other measure of attention."""
-    for shown in (*features.SHOWN, *framenet.SHOWN):
-        if shown.table in _KINDS:
-            for measure, words in _WORDS.items():
-                yield _alternative(shown, measure, words, _KINDS[shown.table])
+def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
+    """Draw the attention to [CLS] and to [SEP] against the layer, a line for every measure.
 
+    Lines are of the fine-tuned models, means over their seeds, with 95% intervals; dotted lines are
+    of an encoder with random weights, by attention weights.
+    """
+    table = sources.table(LEVELS)
+    table = table[table["layer"].notna() & (table["measure"] == GREATEST)]
+    shown = [name for name in MEASURES if (table[MEASURE.name] == name).any()]
+    looks, by = {name: LOOKS[name] for name in shown}, MEASURE.name
 
-def _alternative(shown: Shown, measure: str, words: str, kinds: tuple[str, ...]) -> Shown:
-    """A measure of weights by another measure of attention."""
-    first, colon, rest = shown.name.partition(":")
-    summaries = tuple(_SUMMARIES[name] for name in shown.summaries if name in _SUMMARIES)
-    return replace(
-        shown,
-        table=by_measure(shown.table),
-        name=f"{first} by {words}{colon}{rest}",
-        meaning=f"{shown.column(shown.value).meaning}; {words} in place of weights",
-        by=words,
-        where={MEASURE.name: measure} | ({shown.kind: kinds} if kinds else {}),
-        over="",
-        summaries=summaries,
-        on_card=False,
-    )
+    def levels(axes: kit.Axes, task: str, feature: str) -> None:
+        rows = kit.pick(table, task=task, feature=feature, state=["finetuned", RANDOM])
+        measured, by_chance = (rows[rows["state"] == s] for s in ("finetuned", RANDOM))
+        ends = ("weight_low", "weight_high")
+        kit.lines(axes, measured, "layer", "weight", looks, by=by, ends=ends)
+        kit.lines(axes, by_chance, "layer", "weight", _BY_CHANCE, by=by)
+        axes.set_ylim(0, 1.1 * float(kit.pick(table, feature=feature)["weight"].max()))
 
-
-SHOWN = tuple(_alternatives())
+    panels = kit.rows(levels, FEATURES, "Layer", "Attention to {}")
+    legend = {"effective attention" if name == EFFECTIVE else name: looks[name] for name in shown}
+    legend["random weights"] = _BY_CHANCE[WEIGHTS]
+    headline = "Attention to special tokens, by several measures"
+    return kit.page(sources, headline, panels, most=4, legend=legend)

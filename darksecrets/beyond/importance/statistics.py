@@ -1,197 +1,114 @@
-"""The tables of importance of one model, by several definitions, from what was measured.
+"""What important heads attend to: are those that survive removal the interpretable ones?
 
-All definitions are greater, the more the task needs the head or MLP.
+Voita et al. (2019) say that specialised heads do the heavy lifting and survive; Prasanna et al.
+(2020) find no such relation in BERT. Here, importance is correlated over heads with every measure
+that the run has of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from darksecrets.beyond.importance import tables
-from darksecrets.beyond.importance import tables as t
-from darksecrets.beyond.importance.gradients import Gradients
-from darksecrets.core.arrays import Floats, Integers
-from darksecrets.core.interventions.disable import UNIFORM, ZERO
-from darksecrets.core.stats.ranks import Draws, agreement, rank_correlations
-from darksecrets.core.stats.resampling import bootstrap_weights, interval, widened
+from darksecrets.beyond.importance.declared import ABSOLUTE, EXACT, IMPORTANT_HEADS, MODE
+from darksecrets.core.arrays import Floats
+from darksecrets.core.run.series import FINETUNED, Series, average, of_measure, shape_of
+from darksecrets.core.run.shown import Shown
+from darksecrets.core.run.tables import Table
+from darksecrets.core.stats.corrections import benjamini_hochberg
+from darksecrets.core.stats.ranks import Draws, agreement
 
-HALVES = 20
-"""Random divisions of the examples into halves."""
-
-Definition = Callable[[Integers], Floats]
-"""A function from weights, [draws, examples], to importances, [draws, layers, heads]."""
-
-
-def definitions(found: Gradients) -> dict[tuple[str, str], Definition]:
-    """All definitions, by mode and name.
-
-    Args:
-        found: What was measured.
-    """
-    made: dict[tuple[str, str], Definition] = {
-        (ZERO, tables.ABSOLUTE): lambda weights: _means(np.abs(found.output), weights),
-        (ZERO, tables.SIGNED): lambda weights: -_means(found.output, weights),
-        (UNIFORM, tables.ABSOLUTE): lambda weights: _means(np.abs(found.kept), weights),
-        (UNIFORM, tables.SIGNED): lambda weights: -_means(found.kept, weights),
-    }
-    for mode in (ZERO, UNIFORM):
-        made[mode, tables.EXACT] = partial(_means, found.exact[mode])
-    return made
+DEFINITIONS = (ABSOLUTE, EXACT)
+STATES = ("pretrained", FINETUNED)
+_RESAMPLES = 400
+"""Bootstrap samples of the heads; there are hundreds of intervals."""
+_P = ("p_value", "p_within_layers")
 
 
-def definitions_of_mlps(found: Gradients) -> dict[str, Definition]:
-    """Definitions of the importance of MLPs, as functions to [draws, layers, 1]; none without MLPs.
+OfHeads = tuple[
+    Sequence[Shown], Mapping[str, pd.DataFrame], Mapping[str, Sequence[str]], Mapping[str, int]
+]
+"""Measures of heads, the run's tables by name, the metrics of every task, and numbers of draws:
+``permutations`` and ``seed``."""
+
+
+def important_heads(importance: pd.DataFrame, *measures: *OfHeads) -> pd.DataFrame:
+    """Correlate the importance of heads with what they do.
+
+    Importance and measures are means over seeds; a head of the pre-trained encoder is compared with
+    the importance that it has after fine-tuning.
 
     Args:
-        found: What was measured.
+        importance: The table ``head_importance``.
+        measures: What heads do, see `OfHeads`.
+
+    Returns:
+        `IMPORTANT_HEADS`.
     """
-    if found.mlp is None or found.mlp_exact is None:
-        return {}
-    values = {
-        tables.ABSOLUTE: np.abs(found.mlp),
-        tables.SIGNED: -found.mlp,
-        tables.EXACT: found.mlp_exact,
-    }
-    return {name: partial(_means, of_examples) for name, of_examples in values.items()}
+    needed = (
+        ({"task": task, "definition": definition}, values)
+        for (task, definition), values in _importances(importance)
+    )
+    return correlated(needed, IMPORTANT_HEADS, *measures)
 
 
-def estimates(found: Gradients, definition: Definition) -> Floats:
-    """[layers, heads] a definition on all examples."""
-    every = np.ones((1, len(found.output)), np.int64)
-    return np.asarray(definition(every)[0])
-
-
-def drawn(found: Gradients, definition: Definition, resamples: int, seed: int) -> Floats:
-    """[resamples, layers, heads] a definition on examples drawn with replacement."""
-    rng = np.random.default_rng(seed)
-    weights_of_resamples = bootstrap_weights(resamples, len(found.output), rng)
-    return np.concatenate([definition(weights) for weights in weights_of_resamples])
-
-
-def _means(values: Floats, weights: Integers) -> Floats:
-    """[draws, layers, heads] weighted means over examples."""
-    totals = weights.sum(axis=1)[:, None, None]
-    return np.tensordot(weights.astype(np.float64), values, axes=1) / totals
-
-
-RESAMPLES = 1000
-"""Bootstrap samples of the examples, and of the heads or MLPs."""
-
-
-def head_importance(found: Gradients, seed: int) -> pd.DataFrame:
-    """`HEAD_IMPORTANCE` without the columns of the model: intervals are over examples."""
-    tables = []
-    for (mode, name), definition in definitions(found).items():
-        values = estimates(found, definition)
-        low, high = _ends(found, definition, name, seed)
-        layers, heads = (places + 1 for places in np.indices(values.shape))
-        columns = {"layer": layers, "head": heads, "importance": values}
-        ends = {"ci_low": low, "ci_high": high}
-        table = pd.DataFrame(
-            {column: np.ravel(flat) for column, flat in {**columns, **ends}.items()}
-        )
-        tables.append(table.assign(mode=mode, definition=name, examples=len(found.output)))
-    return t.HEAD_IMPORTANCE.select(pd.concat(tables, ignore_index=True))
-
-
-def _ends(found: Gradients, definition: Definition, name: str, seed: int) -> Floats:
-    """[2, layers, heads or 1] ends of intervals over examples; of absolute values, at least 0."""
-    percentiles = interval(drawn(found, definition, RESAMPLES, seed))
-    values = estimates(found, definition)
-    ends = widened(percentiles, values, np.array(len(found.output)))
-    return ends if name in (t.SIGNED, t.EXACT) else np.maximum(ends, 0)
-
-
-def mlp_importance(found: Gradients, seed: int) -> pd.DataFrame:
-    """`MLP_IMPORTANCE` without the columns of the model; no rows if there is nothing of MLPs."""
-    tables = [pd.DataFrame(columns=[*t.MLP_IMPORTANCE.names[3:]])]
-    for name, definition in definitions_of_mlps(found).items():
-        values = estimates(found, definition)[:, 0]
-        low, high = _ends(found, definition, name, seed)[..., 0]
-        columns = {"layer": np.arange(1, len(values) + 1), "importance": values}
-        table = pd.DataFrame(columns | {"ci_low": low, "ci_high": high})
-        tables.append(table.assign(definition=name, examples=len(found.output)))
-    return t.MLP_IMPORTANCE.select(pd.concat(tables[1:] or tables, ignore_index=True))
-
-
-def importance_agreement(
-    importance: pd.DataFrame,
-    found: Gradients,
-    effects: pd.DataFrame,
-    mode: str,
-    draws: Mapping[str, int],
+def correlated(
+    needed: Iterable[tuple[Mapping[str, str], Floats]], declared: Table, *measures: *OfHeads
 ) -> pd.DataFrame:
-    """`IMPORTANCE_AGREEMENT` without the columns of the model.
+    """Correlate numbers of heads, such as importances, with every measure of these heads.
 
     Args:
-        importance: What `head_importance` returned.
-        found: What it was computed from.
-        effects: Rows of ``head_ablation`` of the same model, for one metric.
-        mode: The mode of these effects.
-        draws: ``permutations`` and ``seed``.
+        needed: The values of the columns that identify them, among these the task; and the numbers,
+            [1, heads].
+        declared: The table to make.
+        measures: What heads do, see `OfHeads`.
+
+    Returns:
+        The table; without rows if there are no numbers.
     """
-    groups = importance.groupby(["mode", "definition"], sort=False)
-    by_name = {(str(of), str(name)): _values(part, "importance") for (of, name), part in groups}
-    scores = _values(effects.assign(loss=-effects["delta"]), "loss")
-    shape = found.output.shape[1:]
+    shown, tables, metrics, draws = measures
+    shape = shape_of(tables)
     layers = np.repeat(np.arange(shape[0]), shape[1])
-    of_heads = Draws(layers, RESAMPLES, draws["permutations"], draws["seed"])
-    rows = []
-    for (of_mode, name), values in by_name.items():
-        about = {"part": t.HEADS, "mode": of_mode, "definition": name, "parts": len(layers)}
-        if name != t.EXACT:
-            reference = by_name[of_mode, t.EXACT]
-            rows.append(
-                {**about, "reference": t.LOSS, **agreement(values, reference, of_heads).columns}
-            )
-        if of_mode == mode:
-            rows.append(
-                {**about, "reference": t.SCORE, **agreement(values, scores, of_heads).columns}
-            )
-    rows += _agreement_of_halves(found, draws["seed"])
-    rows += _agreement_of_mlps(found, draws)
-    return t.IMPORTANCE_AGREEMENT.select(pd.DataFrame(rows))
+    of_heads = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])
+    every = [one for each in shown for one in of_measure(each, tables, metrics, shape)]
+    columns = [name for name in declared.names if not name.startswith("q_")]
+    parts = [pd.DataFrame(columns=list(declared.names))]
+    for about, values in needed:
+        found = []
+        for series, state, measured in _measures(every, about["task"]):
+            own = agreement(values, measured.reshape(1, -1), of_heads)
+            if own.pairs:
+                found.append(
+                    {"measure": series.key, "name": series.name, "measured": state}
+                    | {"heads": len(layers), **own.columns}
+                )
+        table = pd.DataFrame(found, columns=columns).assign(**about)
+        for p in _P:
+            table[f"q{p.removeprefix('p')}"] = benjamini_hochberg(table[p])
+        parts.append(table)
+    return pd.concat(parts[1:] or parts, ignore_index=True)[list(declared.names)]
 
 
-def _agreement_of_halves(found: Gradients, seed: int) -> list[dict[str, Any]]:
-    """Rows of definitions on one half of the examples beside the same on the other half."""
-    rng, rows = np.random.default_rng([seed, 3]), []
-    count = len(found.output)
-    for (mode, name), definition in definitions(found).items():
-        chosen = np.stack([rng.permutation(count) for _ in range(HALVES)]) < count // 2
-        halves = [definition(half.astype(np.int64)) for half in (chosen, ~chosen)]
-        one, other = (values.reshape(HALVES, -1) for values in halves)
-        about = {"part": t.HEADS, "mode": mode, "definition": name, "parts": one.shape[1]}
-        rho = float(rank_correlations(one, other).mean()) if count > 1 else np.nan
-        rows.append({**about, "reference": t.EXAMPLES, "spearman": rho})
-    return rows
+def _importances(importance: pd.DataFrame) -> Iterator[tuple[tuple[str, str], Floats]]:
+    """[1, heads] mean importances over seeds, of every task and definition."""
+    rows = importance[
+        importance["definition"].isin(DEFINITIONS)
+        & (importance["mode"] == MODE)
+        & (importance["state"] == FINETUNED)
+    ]
+    places = ["task", "definition", "layer", "head"]
+    means = rows.groupby(places, sort=False)["importance"].mean().reset_index()
+    for (task, definition), part in means.groupby(["task", "definition"], sort=False):
+        ordered = part.sort_values(["layer", "head"])["importance"]
+        yield (str(task), str(definition)), ordered.to_numpy(dtype=np.float64)[None]
 
 
-def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Rows of the gradients of MLPs beside their leave-one-out losses."""
-    made, seed = definitions_of_mlps(found), draws["seed"]
-    values = {name: estimates(found, each).T for name, each in made.items()}
-    resampled = {name: drawn(found, each, RESAMPLES, seed) for name, each in made.items()}
-    rows: list[dict[str, Any]] = []
-    for name in (name for name in made if name != t.EXACT):
-        count = values[name].shape[1]
-        of_mlps = Draws(np.zeros(count, np.int64), 1, draws["permutations"], seed)
-        columns = agreement(values[name], values[t.EXACT], of_mlps).columns
-        ends = interval(rank_correlations(resampled[name][..., 0], resampled[t.EXACT][..., 0]))
-        low, high = ends if count > 1 else (np.nan, np.nan)
-        # Each layer has one MLP: permuting them within layers would change nothing.
-        columns |= {"ci_low": low, "ci_high": high, "p_within_layers": np.nan}
-        about = {"part": t.MLPS, "mode": ZERO, "definition": name, "parts": count}
-        rows.append({**about, "reference": t.LOSS, **columns})
-    return rows
-
-
-def _values(table: pd.DataFrame, column: str) -> Floats:
-    """[1, heads] in the order of layers and heads."""
-    values = table.sort_values(["layer", "head"])[column].to_numpy(dtype=np.float64)
-    return values[None]
+def _measures(every: Sequence[Series], task: str) -> Iterator[tuple[Series, str, Floats]]:
+    """Every measure of a task's heads that has a value for each of them, before and after."""
+    for series in every:
+        for state in STATES:
+            found = average(series, task, state).get(series.shown.value)
+            if found is not None and not np.isnan(found).any():
+                yield series, state, found

@@ -75,7 +75,7 @@ def check_derivatives(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: There are no second derivatives, or the Hub does not have the model.
     """
-    require = "darksecrets.beyond.landscape.objective.require_second"
+    require = "darksecrets.beyond.landscape.measure.objective.require_second"
     folder = known_folder(config["model"])
     if folder and (reason := refusal(folder, require)):
         raise InputError(

@@ -1,8 +1,4 @@
-"""Effects of reset layers on scores and losses, with intervals and tests, as in the ablation.
-
-Every model with layers reset is compared with the fine-tuned model, on the same examples. Over
-seeds, all models are compared on the same resamples of the examples.
-"""
+"""Effects of resetting layers, and means of flatness."""
 
 from __future__ import annotations
 
@@ -12,8 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.beyond.landscape import tables as t
-from darksecrets.beyond.landscape.results import Logits, Reset, losses, predictions, require_alike
+from darksecrets.beyond.landscape import declared
+from darksecrets.beyond.landscape.declared import DIFFERENCE, FLATNESS_MEANS, LEAST, STATES
+from darksecrets.beyond.landscape.measure.results import (
+    Logits,
+    Reset,
+    losses,
+    predictions,
+    require_alike,
+)
 from darksecrets.core.arrays import Floats
 from darksecrets.core.data.metrics import METRICS, PERCENT
 from darksecrets.core.data.tasks import Task
@@ -25,6 +28,11 @@ from darksecrets.core.stats.resampling import feasible, interval, resampled_mean
 from darksecrets.core.stats.seeds import mean_over_seeds
 from darksecrets.paper.ablation.statistics import Resampling, bootstrap, effects
 
+# Effects of reset layers on scores and losses, with intervals and tests, as in the ablation.
+#
+# Every model with layers reset is compared with the fine-tuned model, on the same examples. Over
+# seeds, all models are compared on the same resamples of the examples.
+
 RESAMPLES = 1000
 """Bootstrap samples of losses, and of everything over seeds."""
 _WHAT = ["kind", "first_layer", "last_layer"]
@@ -35,7 +43,7 @@ _IDENTITY = {column.name for column in MODEL}
 def score(
     results: Mapping[int, Reset], task: Task, state: str, resampling: Resampling
 ) -> dict[str, pd.DataFrame]:
-    """Make the tables `darksecrets.beyond.landscape.tables.TABLES` of a task and state, by name.
+    """Make the tables `declared.RESET_TABLES` of a task and state, by name.
 
     Args:
         results: The results by seed.
@@ -55,8 +63,8 @@ def score(
     means = reset_means(results, layers, task, resampling)
     about = pd.DataFrame({"task": task.name, "state": state}, index=means.index)
     return {
-        t.RESET_LAYERS.name: pd.concat(of_seeds, ignore_index=True),
-        t.RESET_MEANS.name: pd.concat([about, means], axis=1),
+        declared.RESET_LAYERS.name: pd.concat(of_seeds, ignore_index=True),
+        declared.RESET_MEANS.name: pd.concat([about, means], axis=1),
     }
 
 
@@ -68,7 +76,7 @@ def reset_layers(result: Reset, task: Task, resampling: Resampling) -> pd.DataFr
     """
     table = _effects(result, task, resampling)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in t.RESET_LAYERS.names if name not in _IDENTITY]]
+    return table[[name for name in declared.RESET_LAYERS.names if name not in _IDENTITY]]
 
 
 def _outputs(result: Reset) -> Logits:
@@ -153,7 +161,7 @@ def reset_means(
         )
     table = pd.concat(parts, ignore_index=True)
     table["q_value"] = table.groupby(_FAMILY)["p_value"].transform(benjamini_hochberg)
-    return table[[name for name in t.RESET_MEANS.names if name not in ("task", "state")]]
+    return table[[name for name in declared.RESET_MEANS.names if name not in ("task", "state")]]
 
 
 def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `core.stats.seeds.Means`
@@ -163,3 +171,72 @@ def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `core.s
 
 def _rng(resampling: Resampling) -> np.random.Generator:
     return np.random.default_rng(resampling.seed)
+
+
+# Flatness over fine-tuning seeds, and its difference between both ways to begin.
+
+LEARNED = 0.9
+"""Models have learned if their loss is less than this share of that of constant output."""
+_AVERAGED = ["task", "split", "measure"]
+
+
+def means(flatness: pd.DataFrame) -> pd.DataFrame:
+    """Means over seeds, with their intervals, and differences of both states of the same seed.
+
+    An interval adds the variance over seeds to that over random vectors (for an eigenvalue, its
+    residual takes the place of a standard error). With one seed it is about the models at hand; a
+    sharpness, which has no error of its own, then has none. Examples are the same for all models:
+    intervals are about these.
+
+    Args:
+        flatness: `FLATNESS` of any tasks.
+
+    Returns:
+        `FLATNESS_MEANS`.
+    """
+    rows = []
+    for what, group in flatness.groupby(_AVERAGED, sort=False):
+        about = dict(zip(_AVERAGED, what, strict=True))
+        wide = group.pivot(index="seed", columns="state", values=["value", "error"])
+        for state in STATES:
+            if state in wide["value"]:
+                both = wide[[("value", state), ("error", state)]].dropna(how="all")
+                values, errors = both.to_numpy(dtype=np.float64).T
+                least = LEAST.get(str(about["measure"]), -np.inf)
+                rows.append({**about, "state": state, **_mean(values, errors, least)})
+        if set(STATES) <= set(wide["value"]):
+            pairs = wide.loc[wide["value"][list(STATES)].dropna().index]
+            values = pairs["value"][list(STATES)].to_numpy(dtype=np.float64)
+            errors = pairs["error"][list(STATES)].to_numpy(dtype=np.float64)
+            gained = values[:, 1] - values[:, 0]
+            rows.append({**about, "state": DIFFERENCE, **_mean(gained, np.hypot(*errors.T))})
+    return pd.DataFrame(rows)[list(FLATNESS_MEANS.names)]
+
+
+def _mean(values: Floats, errors: Floats, least: float = -np.inf) -> dict[str, float]:
+    """The mean over [seeds], given [seeds] standard errors; NaN where there is none.
+
+    Ends below the least possible value are there.
+    """
+    known = np.nan_to_num(errors)
+    found = mean_over_seeds(values, float((known**2).sum()) / len(values) ** 2)
+    unknown = len(values) == 1 and bool(np.isnan(errors).all())
+    ends = feasible(np.full(2, np.nan) if unknown else [found.low, found.high], least, np.inf)
+    interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
+    return {"seeds": len(values), "value": float(found.mean), **interval}
+
+
+def learned(flatness: pd.DataFrame) -> pd.Series[bool]:
+    """Whether models have learned the examples, by their mean loss over seeds.
+
+    Around models that have not, the loss may be flat, but they are at no optimum.
+
+    Args:
+        flatness: `FLATNESS` of any tasks.
+
+    Returns:
+        Flags by ``task``, ``state`` and ``split``.
+    """
+    excess = flatness["loss"] - LEARNED * flatness["constant_loss"]
+    by = [flatness[name] for name in ("task", "state", "split")]
+    return excess.groupby(by).mean() < 0

@@ -1,50 +1,106 @@
-"""What the atlas shows of weights beside norms."""
+"""The figure of weights beside norms, and numbers that claims need."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from darksecrets.beyond.norms.tables import FREQUENT, NORM_STATISTICS, OTHER, SPECIAL
-from darksecrets.core.run.columns import FIRST, SEPARATOR
-from darksecrets.core.run.shown import Phrase, Shown
+import pandas as pd
 
-_GROUP = "Norms of values (4.4)"
-_WORDS = {
-    FIRST: "[CLS]",
-    SEPARATOR: "[SEP]",
-    SPECIAL: "[CLS] and [SEP]",
-    FREQUENT: "frequent words",
-    OTHER: "other words",
+from darksecrets.beyond.norms.declared import FREQUENT, NORM_LEVELS, OTHER
+from darksecrets.core.plotting import kit
+from darksecrets.core.run.columns import FIRST, PUNCTUATION, SEPARATOR, STATES_OF_FIGURES
+from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
+
+# How much heads attend to kinds of tokens, by weights and by norms (section 4.4).
+#
+# After Figure 4 of Kobayashi et al. (2020), with shares instead of sums.
+
+LOOKS = {
+    FIRST: kit.line(kit.VERMILLION, "o"),
+    SEPARATOR: kit.line(kit.BLUE, "s"),
+    PUNCTUATION: kit.line(kit.PINK, "D"),
+    FREQUENT: kit.line(kit.GREEN, "^", "--"),
+    OTHER: kit.line(kit.INK, "v", "--"),
 }
-_FEW = (SPECIAL, FREQUENT, OTHER)
+"""Line of every kind of token; together, they get all of the weight, and all of the norm."""
+NAMES = {FIRST: "[CLS]", SEPARATOR: "[SEP]", FREQUENT: "frequent words", OTHER: "other words"}
+"""What the legend calls kinds whose names do not read well."""
 
 
-def _of_kinds(value: str, name: str, **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
-    """A column of the heads, for every kind of token."""
-    about = {"kind": "kind", "words": _WORDS, "summaries": ("norm_levels",), **more}
-    return Shown(NORM_STATISTICS, value, f"{name}: {{kind}}", _GROUP, **about)
+def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
+    """Draw the share of every kind of token against the layer: weights beside norms.
+
+    Bands are 95% intervals; several seeds are averaged.
+    """
+    table = sources.table(NORM_LEVELS)
+    table = table[table["layer"].notna() & table["kind"].isin(LOOKS)]
+    top = min(1.0, 1.1 * float(table[["weight", "norm"]].to_numpy().max()))
+
+    def share(axes: kit.Axes, task: str, state: str, side: str) -> None:
+        rows = kit.pick(table, task=task, state=state)
+        kit.lines(axes, rows, "layer", side, LOOKS, by="kind", ends=(f"{side}_low", f"{side}_high"))
+        axes.set_ylim(0, top)
+
+    left: dict[str, Any] = {"title": "weights", "share": "columns"}
+    panels = [
+        [
+            kit.Panel(share, of=(state, "weight"), x=x, y=f"{state}\nShare", **left),
+            kit.Panel(share, of=(state, "norm"), x=x, title="norms", share="left"),
+        ]
+        for state, x in zip(STATES_OF_FIGURES, ("", "", "Layer"), strict=True)
+    ]
+    legend = {NAMES.get(kind, kind): look for kind, look in LOOKS.items()}
+    headline = "Attention to kinds of tokens, by weights and by norms"
+    return kit.page(sources, headline, panels, most=4, align="left", legend=legend)
 
 
-SHOWN = (
-    _of_kinds("norm", "Share of norm", over="over_control", on_card=False),
-    _of_kinds(
-        "kept",
-        "Norm / weight",
-        on_card=(SPECIAL, OTHER),
-        phrases=(
-            Phrase(
-                "norms leave {value:.0%} of its attention to {kind} (95% interval {low:.0%} to "
-                "{high:.0%})",
-                at_most=0.5,
-                kinds=(SPECIAL,),
-            ),
-        ),
-    ),
-    _of_kinds("length", "Length of f(x)", where={"kind": _FEW}, on_card=False),
-    _of_kinds(
-        *("correlation", "Correlation of weight and length"),
-        where={"kind": _FEW},
-        palette="effect",
-        on_card=False,
-    ),
-)
+_KEY = ["state", "seed", "kind"]
+
+
+def kept(levels: pd.DataFrame) -> pd.DataFrame:
+    """What norms leave of the share of weight of each kind of token.
+
+    Args:
+        levels: The table ``norm_levels``.
+
+    Returns:
+        Columns ``state``, ``seed``, ``kind``; ``value``, with ``low`` and ``high``.
+    """
+    return means_of_independent(_of_encoder(levels, "kept"), _KEY)
+
+
+def norm_over_uniform(levels: pd.DataFrame) -> pd.DataFrame:
+    """The share of norm of each kind of token, minus that under uniform attention; see `kept`."""
+    rows = _of_encoder(levels, "norm")
+    over = rows.assign(**{name: rows[name] - rows["uniform"] for name in ESTIMATE})
+    return means_of_independent(over, _KEY)
+
+
+def norm_over_control(levels: pd.DataFrame) -> pd.DataFrame:
+    """The share of norm of each kind of token, minus that with random lengths; see `kept`."""
+    return means_of_independent(_of_encoder(levels, "over_control"), _KEY)
+
+
+def correlations(levels: pd.DataFrame) -> pd.DataFrame:
+    """The correlation of weight and length of each kind of token; see `kept`."""
+    return means_of_independent(_of_encoder(levels, "correlation"), _KEY)
+
+
+def length_of_frequent_words(levels: pd.DataFrame) -> pd.DataFrame:
+    """How much longer the vectors of frequent words are than those of other words.
+
+    Args:
+        levels: The table ``norm_levels``.
+
+    Returns:
+        As `kept`; the interval of the difference adds the half-widths of both, which is valid for
+        any dependence.
+    """
+    rows = _of_encoder(levels, "length")
+    frequent, other = (rows[rows["kind"] == kind] for kind in (FREQUENT, OTHER))
+    return means_of_independent(minus(frequent, other, ["task", "state", "seed"]), _KEY)
+
+
+def _of_encoder(levels: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Rows of the whole encoder, with a column and its interval as ``value``, ``low``, ``high``."""
+    return named(levels[levels["layer"].isna()], column)

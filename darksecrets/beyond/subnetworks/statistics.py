@@ -1,8 +1,4 @@
-"""Scores of subnetworks, with intervals and tests.
-
-The good subnetwork is one of many of its size: it is compared with random ones as
-`darksecrets.core.stats.draws` says.
-"""
+"""Scores of subnetworks beside those of as many random parts, and what survives."""
 
 from __future__ import annotations
 
@@ -13,15 +9,24 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.beyond.subnetworks import tables as t
-from darksecrets.beyond.subnetworks.results import with_retrained
-from darksecrets.core.arrays import Floats
+from darksecrets.beyond.importance.declared import PARTS
+from darksecrets.beyond.subnetworks import declared
+from darksecrets.beyond.subnetworks.measure import with_retrained
+from darksecrets.core.arrays import Flags, Floats, Integers
 from darksecrets.core.data.metrics import METRICS, PERCENT, score_of_most_frequent, score_resampled
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.interventions.scores import require_usable
+from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.agreement import fleiss_kappa
 from darksecrets.core.stats.draws import rank_p_value, reach, reach_of_one_more
 from darksecrets.core.stats.resampling import feasible, interval
+from darksecrets.core.stats.seeds import critical_value
+
+# Scores of subnetworks, with intervals and tests.
+#
+# The good subnetwork is one of many of its size: it is compared with random ones as
+# `darksecrets.core.stats.draws` says.
 
 
 @dataclass(frozen=True)
@@ -75,10 +80,10 @@ def scores(
         The table of `subnetwork_scores`.
     """
     options = {"resamples": resamples, "seed": seed}
-    results = {t.AS_IT_IS: result}
+    results = {declared.AS_IT_IS: result}
     if retrained:
         named = {name.replace("-", " "): rows for name, rows in retrained.items()}
-        results[t.RETRAINED] = with_retrained(result, named)
+        results[declared.RETRAINED] = with_retrained(result, named)
     found = [
         subnetwork_scores(each, table, task, trained=trained, **options)
         for trained, each in results.items()
@@ -106,18 +111,20 @@ def subnetwork_scores(
     Raises:
         InputError: See `darksecrets.core.interventions.scores.require_usable`.
     """
-    sizes = {kind: _size(table, kind) for kind in t.KINDS}
+    sizes = {kind: _size(table, kind) for kind in declared.KINDS}
     rows = []
     for scores in _all_scores(result, task, resamples, seed):
-        for kind in t.KINDS:
-            same = all(sizes[kind][part] == sizes[t.GOOD][part] for part in ("heads", "mlps"))
+        for kind in declared.KINDS:
+            same = all(
+                sizes[kind][part] == sizes[declared.GOOD][part] for part in ("heads", "mlps")
+            )
             about = {"metric": scores.metric, "subnetwork": kind, "trained": trained}
-            counts = {"examples": len(result.idx), "draws": len(scores.of(t.RANDOM))}
+            counts = {"examples": len(result.idx), "draws": len(scores.of(declared.RANDOM))}
             rows.append(
                 {**about, **sizes[kind], "same_size": same, **_scored(scores, kind), **counts}
             )
     found = pd.DataFrame(rows)
-    return t.SUBNETWORK_SCORES.select(found)
+    return declared.SUBNETWORK_SCORES.select(found)
 
 
 def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> list[_Scores]:
@@ -150,12 +157,12 @@ def _beside_whole(scores: _Scores, score: float, low: float, high: float) -> dic
 
 def _scored(scores: _Scores, kind: str) -> dict[str, float]:
     """Scores and tests of one kind of subnetwork."""
-    at_random, mine = scores.of(t.RANDOM), scores.of(kind)
+    at_random, mine = scores.of(declared.RANDOM), scores.of(kind)
     score, drawn = scores.plain[mine].mean(), scores.drawn[:, mine].mean(axis=1)
     others, draws = scores.plain[at_random], len(at_random)
     to_whole = drawn - scores.drawn[:, 0]
     names = ("over_random", "over_random_low", "over_random_high", "p_value")
-    if kind == t.RANDOM:
+    if kind == declared.RANDOM:
         half = reach(to_whole.var(ddof=1), others.var(ddof=1) / draws, draws)
         delta = score - scores.plain[0]
         low, high = scores.clipped([delta - half, delta + half])
@@ -165,6 +172,79 @@ def _scored(scores: _Scores, kind: str) -> dict[str, float]:
     to_random = drawn - scores.drawn[:, at_random].mean(axis=1)
     half = reach_of_one_more(to_random.var(ddof=1), others)
     ends = scores.clipped([over - half, over + half])
-    p_value = rank_p_value(score, others, lower=kind == t.BAD)
+    p_value = rank_p_value(score, others, lower=kind == declared.BAD)
     tests = dict(zip(names, (over, *ends, p_value), strict=True))
     return _beside_whole(scores, score, low, high) | tests
+
+
+# Good subnetworks of several seeds: are they the same?
+
+RESAMPLES = 1000
+"""Bootstrap samples of the parts."""
+
+
+def good_masks(table: pd.DataFrame, part: str) -> dict[str, Flags]:
+    """Which parts the good subnetworks keep.
+
+    Args:
+        table: The table ``subnetworks`` of all models.
+        part: Heads or MLPs.
+
+    Returns:
+        By task, [seeds, parts], in the order of layers and heads.
+    """
+    rows = table[(table["subnetwork"] == declared.GOOD) & (table["part"] == part)]
+    rows = rows.sort_values(["seed", "layer", "head"])
+    found = {}
+    for task, of_task in rows.groupby("task", sort=False):
+        seeds = of_task.groupby("seed", sort=True)["kept"]
+        found[str(task)] = np.stack([kept.to_numpy(dtype=bool) for _, kept in seeds])
+    return found
+
+
+def subnetwork_agreement(table: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Fleiss' kappa of the seeds of every task.
+
+    Args:
+        table: The table ``subnetworks`` of all models.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        `SUBNETWORK_AGREEMENT`.
+    """
+    rows = [
+        {"task": task, "part": part, "seeds": len(masks), "parts": masks.shape[1]}
+        | {"kept": masks.sum(axis=1).mean(), **_kappa(masks, seed)}
+        for part in PARTS
+        for task, masks in good_masks(table, part).items()
+    ]
+    return pd.DataFrame(rows)[list(declared.SUBNETWORK_AGREEMENT.names)]
+
+
+def _kappa(masks: Flags, seed: int) -> dict[str, float]:
+    """Kappa of [seeds, parts] with an interval over parts and, from three seeds on, over seeds.
+
+    The variance is that of a bootstrap over parts, plus that of the jackknife over seeds, which
+    two seeds do not have: then the interval is about these two.
+    """
+    seeds, parts = masks.shape
+    counts = _counts(masks)
+    kappa = float(fleiss_kappa(counts))
+    if np.isnan(kappa):
+        return dict.fromkeys(("kappa", "ci_low", "ci_high"), np.nan)
+    drawn = np.random.default_rng(seed).integers(parts, size=(RESAMPLES, parts))
+    of_parts = float(np.nanvar(fleiss_kappa(counts[drawn]), ddof=1)), parts - 1
+    of_seeds = 0.0, max(1, seeds - 1)
+    if seeds > 2:
+        without = [fleiss_kappa(_counts(np.delete(masks, one, axis=0))) for one in range(seeds)]
+        of_seeds = (seeds - 1) ** 2 / seeds * float(np.nanvar(without, ddof=1)), seeds - 1
+    critical = critical_value(LEVEL, of_parts, of_seeds)
+    reach = critical * float(np.sqrt(of_parts[0] + of_seeds[0]))
+    low, high = feasible([kappa - reach, kappa + reach], -1, 1)
+    return {"kappa": kappa, "ci_low": low, "ci_high": high}
+
+
+def _counts(masks: Flags) -> Integers:
+    """[parts, 2] how many seeds keep each part, and how many do not."""
+    kept = masks.sum(axis=0)
+    return np.stack([kept, len(masks) - kept], axis=1)

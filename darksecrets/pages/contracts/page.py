@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from darksecrets.beyond.importance.tables import PRUNING_CHOICES, PRUNING_ORDERS
-from darksecrets.beyond.landscape.tables import SWAPS
-from darksecrets.beyond.redundancy.tables import EXAMPLE_DISTANCES, HEAD_DISTANCES
+from darksecrets.beyond.importance.declared import PRUNING_CHOICES, PRUNING_ORDERS
+from darksecrets.beyond.landscape.declared import SWAPS
+from darksecrets.beyond.redundancy.declared import EXAMPLE_DISTANCES, HEAD_DISTANCES
 from darksecrets.core.interventions.tables import SWEEP_SETS
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import Column, Table

@@ -233,7 +233,7 @@ class _Difference:
     Attributes:
         values: [seeds].
         of_examples: Variance of the mean over seeds that comes from the examples.
-        swapped: [1 + permutations], see `darksecrets.core.stats.seeds.swapped_differences`.
+        swapped: [1 + permutations], see `darksecrets.core.stats.permutation.swapped_differences`.
         bounds: The lowest and highest possible difference.
     """
 

@@ -10,10 +10,9 @@ from made_up_syntax import story_texts
 
 from adversarial import families, maps
 from adversarial.trials import LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.beyond.syntax.coreference_statistics import tables
-from darksecrets.beyond.syntax.probe_tables import PROBES
-from darksecrets.beyond.syntax.probing import Scores, table_of
-from darksecrets.beyond.syntax.tables import ALL
+from darksecrets.beyond.syntax.declared import ALL, PROBES
+from darksecrets.beyond.syntax.measure.coreference_statistics import tables
+from darksecrets.beyond.syntax.measure.probing import Scores, table_of
 
 _TEXTS = 30
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from adversarial.models import EQUAL
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.beyond.redundancy.head_distances import Distances
-from darksecrets.beyond.redundancy.summary import changes, summarize
-from darksecrets.beyond.redundancy.tables import DIFFERENT_LAYERS, NEAREST, SAME_LAYER
+from darksecrets.beyond.redundancy.declared import DIFFERENT_LAYERS, NEAREST, SAME_LAYER
+from darksecrets.beyond.redundancy.measure import Distances
+from darksecrets.beyond.redundancy.statistics import changes, summarize
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,9 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from adversarial.trials import NULL, POWER, Size, Statements, Trial
-from darksecrets.beyond.faithfulness.measuring import Measured, Rankings, _agreements
-from darksecrets.beyond.faithfulness.statistics import REVERSED, agreements, erased
-from darksecrets.beyond.faithfulness.tables import IMPORTANCE
+from darksecrets.beyond.faithfulness.declared import IMPORTANCE
+from darksecrets.beyond.faithfulness.measure import (
+    REVERSED,
+    Measured,
+    Rankings,
+    _agreements,
+    agreements,
+    erased,
+)
 from darksecrets.core.run.columns import TOKEN_KINDS
 
 Floats = npt.NDArray[np.float64]

@@ -15,11 +15,11 @@ import torch
 from adversarial import frames, maps, pairs
 from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
 from adversarial.trials import ROUNDING
-from darksecrets.beyond.syntax import antecedents, coreference, distractors, heads, trees
-from darksecrets.beyond.syntax.antecedents import Resolved, join, resolve
-from darksecrets.beyond.syntax.coreference_statistics import tables
-from darksecrets.beyond.syntax.guesses import Guess, Read
-from darksecrets.beyond.syntax.words import WordMaps
+from darksecrets.beyond.syntax.measure import antecedents, coreference, distractors, heads, trees
+from darksecrets.beyond.syntax.measure.antecedents import Resolved, join, resolve
+from darksecrets.beyond.syntax.measure.coreference_statistics import tables
+from darksecrets.beyond.syntax.measure.guesses import Guess, Read
+from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.paper.features.measures import measure
 from darksecrets.paper.features.tokens import Tokens
 from darksecrets.paper.framenet.heads import Link, Sentence
@@ -120,7 +120,7 @@ def of_relations(
 
 
 def _guesses(read: Sequence[Read], made: WordMaps) -> list[Guess]:
-    from darksecrets.beyond.syntax.guesses import of_sentences
+    from darksecrets.beyond.syntax.measure.guesses import of_sentences
 
     return [guess for _, guess in of_sentences(made, [each.sentence for each in read])]
 

@@ -12,18 +12,7 @@ from adversarial.models import SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.together import labelled_orders
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
-from darksecrets.beyond.importance.curves import score_orders
-from darksecrets.beyond.importance.gradients import Gradients
-from darksecrets.beyond.importance.learned import Found, Kept, learned_gates
-from darksecrets.beyond.importance.pruning import layer_needs, of_layers, plan
-from darksecrets.beyond.importance.pruning import orders as pruning_orders
-from darksecrets.beyond.importance.statistics import (
-    head_importance,
-    importance_agreement,
-    mlp_importance,
-)
-from darksecrets.beyond.importance.survivors import important_heads
-from darksecrets.beyond.importance.tables import (
+from darksecrets.beyond.importance.declared import (
     ABSOLUTE,
     EXACT,
     HEADS,
@@ -34,6 +23,17 @@ from darksecrets.beyond.importance.tables import (
     SIGNED,
     WEIGHTS,
 )
+from darksecrets.beyond.importance.measure.curves import score_orders
+from darksecrets.beyond.importance.measure.estimates import (
+    head_importance,
+    importance_agreement,
+    mlp_importance,
+)
+from darksecrets.beyond.importance.measure.gradients import Gradients
+from darksecrets.beyond.importance.measure.learned import Found, Kept, learned_gates
+from darksecrets.beyond.importance.measure.pruning import layer_needs, of_layers, plan
+from darksecrets.beyond.importance.measure.pruning import orders as pruning_orders
+from darksecrets.beyond.importance.statistics import important_heads
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.models import selectors
 

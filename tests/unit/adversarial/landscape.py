@@ -10,10 +10,9 @@ from made_up_landscape import MadeUp
 
 from adversarial.models import SAMPLES, TASK
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.beyond.landscape.flatness_means import means
-from darksecrets.beyond.landscape.measuring import draws_of_trace, estimate
-from darksecrets.beyond.landscape.statistics import score
-from darksecrets.beyond.landscape.tables import STATES
+from darksecrets.beyond.landscape.declared import STATES
+from darksecrets.beyond.landscape.measure.flatness import draws_of_trace, estimate
+from darksecrets.beyond.landscape.statistics import means, score
 
 _LOSS = ("loss_low", "loss_high")
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
-from darksecrets.beyond.importance.orders import Plan
+from darksecrets.beyond.importance.measure.orders import Plan
 from darksecrets.core.interventions.results import SweepResult
 
 Floats = npt.NDArray[np.float64]

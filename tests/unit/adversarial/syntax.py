@@ -18,10 +18,10 @@ from adversarial.trials import (
     Trial,
     by_kind,
 )
-from darksecrets.beyond.syntax import heads
-from darksecrets.beyond.syntax.distractors import choices
-from darksecrets.beyond.syntax.guesses import Read
-from darksecrets.beyond.syntax.tables import NO
+from darksecrets.beyond.syntax.declared import NO
+from darksecrets.beyond.syntax.measure import heads
+from darksecrets.beyond.syntax.measure.distractors import choices
+from darksecrets.beyond.syntax.measure.guesses import Read
 
 _SENTENCES = 200
 _FREQUENT = ("all", "nsubj", "det", "dobj", "pobj", "prep")

@@ -11,10 +11,10 @@ from adversarial import sweeps
 from adversarial.models import EQUAL, SAMPLES, TASK
 from adversarial.sweeps import Shape, Together
 from adversarial.trials import CI, LEVEL, NULL, ONE_END, POWER, Size, Statements, Trial
-from darksecrets.beyond.importance.curves import score_orders
-from darksecrets.beyond.importance.orders import Order, Plan
-from darksecrets.beyond.importance.steps import pruning_counts
-from darksecrets.beyond.importance.tables import RANDOM
+from darksecrets.beyond.importance.declared import RANDOM
+from darksecrets.beyond.importance.measure.curves import score_orders
+from darksecrets.beyond.importance.measure.orders import Order, Plan
+from darksecrets.beyond.importance.measure.steps import pruning_counts
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.models import selectors
 from darksecrets.paper.ablation.links import DIRECTION, Experiments, linked

@@ -3,7 +3,7 @@
 import pandas as pd
 from claim_tables import NO, ON, OPEN, SEEDS, YES, Frames, whole
 
-from darksecrets.beyond.landscape.tables import MEASURES, STATES
+from darksecrets.beyond.landscape.declared import MEASURES, STATES
 from darksecrets.pages.claims.answers import Answer
 
 

@@ -4,7 +4,7 @@ import yaml
 from shipped import DATA, MODEL
 
 from darksecrets.beyond import analyses
-from darksecrets.beyond.landscape import settings as landscape
+from darksecrets.beyond.landscape import declared as landscape
 from darksecrets.core.run.errors import InputError
 from workflow.lib import configuration, reference
 from workflow.lib.configuration import load_schema, resolve

@@ -1,7 +1,7 @@
 # Sections 4.2, 4.4, 4.5 and 5, further: the same analyses by norms and by effective attention.
 
 
-from darksecrets.beyond.attention_measures import tables as tables_of_alternatives
+from darksecrets.beyond.attention_measures import declared as tables_of_alternatives
 from darksecrets.pages.claims import measures as measures_of_claims
 from darksecrets.core.run import columns
 from darksecrets.core.run.columns import of_weights

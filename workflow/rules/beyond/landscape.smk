@@ -8,7 +8,7 @@ RESET = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
 TABLES_OF_LANDSCAPE = ("reset_layers", "reset_means")
 SURFACES = config["landscape"]["surface"]["tasks"]
 TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
-# The models that span a plane, in the order of `darksecrets.beyond.landscape.surface_tables.CORNERS`.
+# The models that span a plane, in the order of `darksecrets.beyond.landscape.declared.CORNERS`.
 SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
 FLATNESS = config["landscape"]["flatness"]
 # What fine-tunings begin with, besides state and seed.

@@ -1,8 +1,8 @@
 # Section 4.2, further: do heads follow the relations of a treebank?
 
 
-from darksecrets.beyond.syntax import sources as of_treebanks
-from darksecrets.beyond.syntax.settings import Settings as SettingsOfSyntax
+from darksecrets.beyond.syntax.measure import sources as of_treebanks
+from darksecrets.beyond.syntax.declared import Settings as SettingsOfSyntax
 
 SYNTAX = "Section 4.2, heads and syntactic relations"
 TREEBANK = config["syntax"]

@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 from encoders import FAMILIES, PAIRS
 
-from darksecrets.beyond.attention_measures.attended import attended
-from darksecrets.beyond.attention_measures.comparing import compared
-from darksecrets.beyond.attention_measures.linked import linked
-from darksecrets.beyond.attention_measures.running import Running, run
-from darksecrets.beyond.attention_measures.tables import LINKED, OF_HEADS, profiles_in, with_weights
+from darksecrets.beyond.attention_measures.declared import (
+    LINKED,
+    OF_HEADS,
+    profiles_in,
+    with_weights,
+)
+from darksecrets.beyond.attention_measures.measure import Running, attended, linked, run
+from darksecrets.beyond.attention_measures.statistics import compared
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.reading import Reading

@@ -8,8 +8,8 @@ import torch
 from encoders import FAMILIES, HEADS, LAYERS, PAIRS
 from scipy.linalg import null_space
 
-from darksecrets.beyond.attention_measures import running
-from darksecrets.beyond.attention_measures.running import Running, run
+from darksecrets.beyond.attention_measures import measure as module
+from darksecrets.beyond.attention_measures.measure import Running, run
 from darksecrets.core.attention.extraction import extract
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.data.encoding import encode
@@ -95,7 +95,7 @@ def test_batches_change_nothing(folder, maps, monkeypatch):
     for example in range(len(IDX)):
         expected = maps.maps(example)[:, heads].astype(np.float64)
         np.testing.assert_allclose(alone.maps(example), expected, rtol=2e-3, atol=2e-5)
-    monkeypatch.setattr(running, "_PASS_BYTES", 1)
+    monkeypatch.setattr(module, "_PASS_BYTES", 1)
     small = [found.shape[0] for _, found in maps.batches(1)]
     assert small == [1] * len(IDX)
 

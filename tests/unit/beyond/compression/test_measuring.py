@@ -6,7 +6,7 @@ import torch
 from compressed import AMOUNTS, classifier, examples
 from safetensors.torch import load_file, save_file
 
-from darksecrets.beyond.compression import measuring, methods, tables
+from darksecrets.beyond.compression import declared, measure
 from darksecrets.core.interventions.disable import disable
 from darksecrets.core.models.hooks import Intervention, intervene
 from darksecrets.core.models.loading import Draw
@@ -21,13 +21,13 @@ def first(count: int) -> dict[int, frozenset[int]]:
 
 
 def all_variants(model):
-    return methods.variants(model, AMOUNTS, first, MLPS, Draw(1, 0.02))
+    return measure.variants(model, AMOUNTS, first, MLPS, Draw(1, 0.02))
 
 
 def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
     model, _ = classifier(tmp_path)
-    found, models = measuring.measure(model, examples(), all_variants(model))
-    assert [one.variant.method for one in found] == list(tables.METHODS)
+    found, models = measure.measure(model, examples(), all_variants(model))
+    assert [one.variant.method for one in found] == list(declared.METHODS)
     for one, changed in zip(found, models, strict=True):
         state = changed.state_dict()
         assert one.parameters == sum(len(tensor.flatten()) for tensor in state.values())
@@ -51,7 +51,7 @@ def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
 def test_decisions_are_those_of_the_models_one_by_one(tmp_path):
     model, _ = classifier(tmp_path)
     split = examples()
-    found, models = measuring.measure(model, split, all_variants(model))
+    found, models = measure.measure(model, split, all_variants(model))
     for one, changed in zip(found, models, strict=True):
         if one.variant.method == "8 bits":
             continue  # inputs are rounded by rows, which padding does not change: see below
@@ -67,7 +67,7 @@ def test_the_control_leaves_the_whole_model_alone(tmp_path):
     model, _ = classifier(tmp_path)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     (control,) = (each for each in all_variants(model) if each.is_control)
-    drawn = measuring.compress(model, control)
+    drawn = measure.compress(model, control)
     assert not torch.equal(drawn.classifier.weight, model.classifier.weight)
     assert all(torch.equal(t, before[name]) for name, t in model.state_dict().items())
 
@@ -78,11 +78,11 @@ def test_other_encoders_lack_rows_and_say_why(family, tmp_path):
     model, _ = classifier(tmp_path, family)
     ways = all_variants(model)
     lacking = {"heads removed", "heads and MLPs removed", "layers dropped"}
-    assert [way.method for way in ways] == [m for m in tables.METHODS if m not in lacking]
-    why = methods.left_out(model, first, MLPS)
+    assert [way.method for way in ways] == [m for m in declared.METHODS if m not in lacking]
+    why = measure.left_out(model, first, MLPS)
     assert set(why) == lacking
     assert all(type(model).__name__ in each for each in why.values())
-    measured, _ = measuring.measure(model, examples(), ways)
+    measured, _ = measure.measure(model, examples(), ways)
     assert measured[0].parameters == sum(t.numel() for t in model.parameters())
     assert all(np.isfinite(one.logits).all() for one in measured)
 
@@ -90,13 +90,13 @@ def test_other_encoders_lack_rows_and_say_why(family, tmp_path):
 def test_rows_lack_what_the_run_does_not_order(tmp_path):
     own, _ = classifier(tmp_path)
     of_heads = {"heads removed", "heads and MLPs removed"}
-    assert set(methods.left_out(own, None, MLPS)) == of_heads
-    assert methods.left_out(own, first, []) == {
+    assert set(measure.left_out(own, None, MLPS)) == of_heads
+    assert measure.left_out(own, first, []) == {
         "heads and MLPs removed": "the run does not order the MLPs of this task by importance"
     }
     for heads, mlps, less in ((None, MLPS, of_heads), (first, [], {"heads and MLPs removed"})):
-        without = methods.variants(own, AMOUNTS, heads, mlps, Draw(1, 0.02))
-        assert {each.method for each in without} == set(tables.METHODS) - less
+        without = measure.variants(own, AMOUNTS, heads, mlps, Draw(1, 0.02))
+        assert {each.method for each in without} == set(declared.METHODS) - less
 
 
 class Disabled(Intervention):
@@ -114,14 +114,14 @@ def test_without_heads_and_mlps_a_model_is_as_with_both_disabled(family, tmp_pat
     """Within 1e-5 of gates that are 0; exactly the parameters of both are gone."""
     model, _ = classifier(tmp_path, family)
     split = examples()
-    (way,) = (each for each in all_variants(model) if each.method == tables.HEADS_AND_MLPS)
+    (way,) = (each for each in all_variants(model) if each.method == declared.HEADS_AND_MLPS)
     batch = split.batch(list(range(len(split))))
     del batch["labels"]
     with torch.no_grad(), disable(model, first(4), "zero"), intervene(model, Disabled(MLPS[0])):
         expected = model(**batch).logits
     with torch.no_grad():
         intact = model(**batch).logits
-        changed = measuring.compress(model, way)
+        changed = measure.compress(model, way)
         found = changed(**batch).logits
         assert torch.equal(model(**batch).logits, intact), "the whole model is left as it is"
     assert torch.allclose(found, expected, rtol=0, atol=1e-5)
@@ -139,10 +139,10 @@ def test_numbers_come_back_from_the_file_without_zeros(tmp_path):
     many[many.abs() < 1] = 0
     few[3, 1] = 0
     tensors = {"many": many, "few": few, "whole": torch.zeros(4, dtype=torch.int8)}
-    packed = measuring.without_zeros(tensors)
+    packed = measure.without_zeros(tensors)
     assert set(packed) == {"many.bits", "many.values", "few", "whole"}
     save_file(packed, tmp_path / "file")
-    assert measuring.saved_bytes(packed) == (tmp_path / "file").stat().st_size
+    assert measure.saved_bytes(packed) == (tmp_path / "file").stat().st_size
     read = load_file(tmp_path / "file")
     bits = [(int(byte) >> place) & 1 for byte in read["many.bits"] for place in range(7, -1, -1)]
     values = iter(read["many.values"].tolist())
@@ -178,30 +178,30 @@ class Moving(torch.nn.Module):
 def test_speed_is_relative_to_the_whole_model_in_the_same_repetition(monkeypatch):
     """All models take turns, so a machine that becomes slower changes no ratio."""
     clock = Clock()
-    monkeypatch.setattr(measuring, "time", clock)
+    monkeypatch.setattr(measure, "time", clock)
     models = [Moving(clock, seconds, 3) for seconds in (6.0, 6.0, 2.0)]
-    taken = measuring.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
+    taken = measure.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
     assert clock.calls == 30, "the first time of each does not count"
     assert taken == pytest.approx(np.outer(np.arange(2, 11), [6.0, 6.0, 2.0]))
     fast, same = (
-        measuring.speedup(taken[:, 0], taken[:, 2]),
-        measuring.speedup(taken[:, 0], taken[:, 1]),
+        measure.speedup(taken[:, 0], taken[:, 2]),
+        measure.speedup(taken[:, 0], taken[:, 1]),
     )
     assert tuple(fast.values()) == pytest.approx((3, 3, 3))
     assert same == {"speedup": 1, "ci_low": 1, "ci_high": 1}
-    noisy = measuring.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
+    noisy = measure.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
     assert tuple(noisy.values()) == (2, 2, 2), "one repetition with other work"
 
 
 def test_times_are_of_all_but_the_control(tmp_path):
     model, _ = classifier(tmp_path)
     ways = all_variants(model)
-    models = [measuring.compress(model, way) for way in ways]
-    found = measuring.times(models, ways, examples(), repetitions=6, threads=1, seed=1)
-    assert found["method"].tolist() == 2 * list(tables.METHODS[:-1])
+    models = [measure.compress(model, way) for way in ways]
+    found = measure.times(models, ways, examples(), repetitions=6, threads=1, seed=1)
+    assert found["method"].tolist() == 2 * list(declared.METHODS[:-1])
     table = found.assign(task="RTE", state="finetuned", seed=1)
-    declared = tables.COMPRESSION_TIMES
-    declared.check(table[list(declared.names)], "made", "Correct it.")
+    columns = list(declared.COMPRESSION_TIMES.names)
+    declared.COMPRESSION_TIMES.check(table[columns], "made", "Correct it.")
     single = found[found["inputs"] == "one example"]
     assert (single["examples"] == 1).all()
     assert (single["tokens"] == sorted(examples().lengths)[3]).all(), "the median of 7"

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from darksecrets.beyond.compression import points, tables
+from darksecrets.beyond.compression import declared, shown
 from darksecrets.core.run.files import RESOURCES
 
-PUBLISHED = tables.PUBLISHED.read(RESOURCES / "paper" / "compression_rogers2020.csv")
+PUBLISHED = declared.PUBLISHED.read(RESOURCES / "paper" / "compression_rogers2020.csv")
 
 
 def test_the_front_has_what_no_cheaper_model_beats():
     rng = np.random.default_rng(1)
     costs, kept = rng.integers(0, 9, 40).astype(float), rng.integers(0, 9, 40).astype(float)
-    found = points.front(costs, kept)
+    found = shown.front(costs, kept)
     assert (np.diff(costs[found]) > 0).all()
     assert (np.diff(kept[found]) > 0).all()
     for one in range(40):

@@ -9,10 +9,9 @@ import pytest
 import torch
 from compressed import AMOUNTS, classifier, examples
 
-from darksecrets.beyond.compression import methods
-from darksecrets.beyond.compression.measuring import RECORD, compress, save_all
-from darksecrets.beyond.compression.settings import Settings
-from darksecrets.beyond.compression.tables import EIGHT_BITS, HEADS_AND_MLPS
+from darksecrets.beyond.compression import measure
+from darksecrets.beyond.compression.declared import EIGHT_BITS, HEADS_AND_MLPS, Settings
+from darksecrets.beyond.compression.measure import RECORD, compress, save_all
 from darksecrets.core.models.loading import Draw, load_tokenizer
 from darksecrets.core.models.removal import PROGRAM
 
@@ -32,7 +31,7 @@ assert not {"darksecrets", "transformers"} & set(sys.modules)
 def test_saved_models_run_with_pytorch_alone(tmp_path):
     """In a fresh process, for inputs of another size than they were made with."""
     model, folder = classifier(tmp_path)
-    every = methods.variants(
+    every = measure.variants(
         model, AMOUNTS, lambda count: {1: frozenset(range(1, count + 1))}, [1, 2], Draw(1, 0.02)
     )
     ways = [way for way in every if way.is_control or way.method in (EIGHT_BITS, HEADS_AND_MLPS)]
@@ -62,6 +61,6 @@ def test_every_variant_has_a_folder_of_its_own(tmp_path):
     model, _ = classifier(tmp_path)
     names = ("heads", "heads_and_mlps", "weights", "layers", "rank")
     amounts = Settings(amounts=dict.fromkeys(names, (0.25, 0.5)))
-    slugs = [each.slug for each in methods.variants(model, amounts, None, [], Draw(1, 0.02))]
+    slugs = [each.slug for each in measure.variants(model, amounts, None, [], Draw(1, 0.02))]
     assert len(set(slugs)) == len(slugs)
     assert {"none", "layers-dropped-0.5", "8-bits"} < set(slugs)

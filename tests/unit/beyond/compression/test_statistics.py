@@ -6,10 +6,8 @@ from compressed import measured
 from glue import TASKS
 from sklearn.metrics import cohen_kappa_score
 
-from darksecrets.beyond.compression import tables
-from darksecrets.beyond.compression.measuring import Measured
-from darksecrets.beyond.compression.methods import Variant
-from darksecrets.beyond.compression.statistics import compression
+from darksecrets.beyond.compression import declared
+from darksecrets.beyond.compression.measure import Measured, Variant, compression
 
 OPTIONS = {"tolerance": 1.0, "resamples": 2000, "seed": 3}
 
@@ -47,8 +45,8 @@ def test_what_is_retained_against_plain_resampling():
     assert not row["retained"]
     assert found.iloc[0]["retained"]
     table = found.assign(task="RTE", state="finetuned", seed=1)
-    declared = tables.COMPRESSION
-    declared.check(table[list(declared.names)], "made", "Correct it.")
+    columns = list(declared.COMPRESSION.names)
+    declared.COMPRESSION.check(table[columns], "made", "Correct it.")
 
 
 def test_the_same_decisions_are_retained():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.beyond.faithfulness.claims import (
+from darksecrets.beyond.faithfulness.shown import (
     over_random_order,
     separator_in_upper_layers,
     separator_over_random,

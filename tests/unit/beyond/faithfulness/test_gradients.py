@@ -8,10 +8,8 @@ import torch
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.beyond.faithfulness import running
-from darksecrets.beyond.faithfulness.examples import Examples
-from darksecrets.beyond.faithfulness.measuring import run
-from darksecrets.beyond.faithfulness.running import decide, erase, first_tokens
+from darksecrets.beyond.faithfulness import measure
+from darksecrets.beyond.faithfulness.measure import Examples, decide, erase, first_tokens, run
 from darksecrets.core.models.hooks import Call, Intervention, intervene, observe
 from darksecrets.core.models.loading import load_classifier, load_tokenizer
 from darksecrets.core.models.losses import loss
@@ -185,7 +183,7 @@ def test_tokens_are_erased_until_the_decision_changes(tmp_path, monkeypatch):
         pairs = zip(rows, erased, strict=True)
         return [int(row == 0 and {3, 4} <= set(tokens.tolist())) for row, tokens in pairs]
 
-    monkeypatch.setattr(running, "decide", decided)
+    monkeypatch.setattr(measure, "decide", decided)
     orders = {
         "at once": [np.array([3, 4, 1, 2, 5]), np.array([1, 2, 3])],
         "last": [np.array([1, 2, 3, 5, 4]), np.array([1, 2, 3])],

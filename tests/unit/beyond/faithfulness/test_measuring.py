@@ -14,16 +14,22 @@ from scipy.stats import kendalltau
 from tiny_models import save_classifier
 from toy_data import save_dataset
 
-from darksecrets.beyond.faithfulness import statistics
-from darksecrets.beyond.faithfulness.examples import Examples, read
-from darksecrets.beyond.faithfulness.measuring import Measured, measure, run, stretched
-from darksecrets.beyond.faithfulness.running import tables
-from darksecrets.beyond.faithfulness.settings import Settings
-from darksecrets.beyond.faithfulness.tables import (
+from darksecrets.beyond.faithfulness.declared import (
     ATTENTION_GRADIENTS,
     COMPARED,
     ERASURE,
     FAITHFULNESS,
+    Settings,
+)
+from darksecrets.beyond.faithfulness.measure import (
+    Examples,
+    Measured,
+    measure,
+    orders,
+    read,
+    run,
+    stretched,
+    tables,
 )
 from darksecrets.core.models.loading import load_classifier, load_tokenizer
 from darksecrets.core.models.reading import readings
@@ -211,7 +217,7 @@ def test_orders_are_those_of_the_rankings():
         "gradient": np.array([0.0, 0.0, 1.0]),
         "attention gradient": np.array([-5.0, 0.0, 1.0]),
     }
-    found = statistics.orders([ranking], 2, 0)
+    found = orders([ranking], 2, 0)
     assert found["weights"][0].tolist() == [1, 2, 0]
     assert found["weights reversed"][0].tolist() == [0, 2, 1]
     assert found["norms"][0].tolist() == [0, 2, 1]

@@ -6,14 +6,14 @@ import pytest
 from claim_cases.importance import gates, needs, pruned, structure
 from claim_tables import SEEDS
 
-from darksecrets.beyond.importance.claims import (
+from darksecrets.beyond.importance.measure.curves import largest_sets
+from darksecrets.beyond.importance.shown import (
     few_heads_by_gates,
     largest_shares,
     layers_with_one_head,
     of_structure,
     removable_shares,
 )
-from darksecrets.beyond.importance.curves import largest_sets
 
 
 def test_shares_are_of_accuracy_where_there_is_one():

@@ -1,12 +1,11 @@
 """Figures of sections 4.3 to 5, further: what they draw are the numbers of their tables."""
 
-import importlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_figures import METRICS, dotted_name, sources
+from made_up_figures import METRICS, drawing, sources
 from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parents[4]
@@ -67,8 +66,7 @@ def drawn(figure: Figure) -> np.ndarray:
 @pytest.mark.parametrize("name", CASES)
 def test_the_numbers_of_the_table_are_drawn(name, tmp_path):
     table, columns, shown, by = CASES[name]
-    module = importlib.import_module(dotted_name(ROOT, name))
-    found = drawn(module.draw(sources(ROOT, name, tmp_path)))
+    found = drawn(drawing(ROOT, name)(sources(ROOT, name, tmp_path)))
     rows = pd.read_csv(tmp_path / f"{table}.csv")
     if "metric" in rows:
         rows["main"] = rows["metric"] == rows["task"].map(MAIN)

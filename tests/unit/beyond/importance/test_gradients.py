@@ -9,10 +9,10 @@ import torch
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.beyond.importance import gradients as of
-from darksecrets.beyond.importance.pruning import choices, orders
-from darksecrets.beyond.importance.steps import pruning_counts
-from darksecrets.beyond.importance.tables import CHOOSING, DEFINITIONS, PRUNING_CHOICES
+from darksecrets.beyond.importance.declared import CHOOSING, DEFINITIONS, PRUNING_CHOICES
+from darksecrets.beyond.importance.measure import gradients as of
+from darksecrets.beyond.importance.measure.pruning import choices, orders
+from darksecrets.beyond.importance.measure.steps import pruning_counts
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.data.metrics import compute
 from darksecrets.core.data.tasks import Task
@@ -150,7 +150,7 @@ def test_heads_are_measured_where_mlps_cannot_be_reached(case, monkeypatch, capl
     def refuse(_: object) -> None:
         raise InputError("no MLPs.")
 
-    monkeypatch.setattr("darksecrets.beyond.importance.gradients.mlps_of", refuse)
+    monkeypatch.setattr("darksecrets.beyond.importance.measure.gradients.mlps_of", refuse)
     found = of.measure(case.model, case.split, case.task, ROWS[:2])
     assert found.mlp is None is found.mlp_exact
     assert "Only the importance of heads is measured. no MLPs." in caplog.text
@@ -170,7 +170,8 @@ def test_exact_effects_are_those_of_models_that_are_run(case, found, mode):
 def test_the_greedy_order_is_that_of_trying_every_head(case, monkeypatch):
     """In steps of one head at a time, by brute force."""
     monkeypatch.setattr(
-        "darksecrets.beyond.importance.gradients.pruning_counts", lambda total: range(1, total + 1)
+        "darksecrets.beyond.importance.measure.gradients.pruning_counts",
+        lambda total: range(1, total + 1),
     )
     order = of.greedy_order(case.model, case.split, case.task, ROWS)
     shape = shape_of(case.model)

@@ -8,7 +8,7 @@ import torch
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.beyond.importance import learning
+from darksecrets.beyond.importance.measure import learning
 from darksecrets.core.interventions.disable import disable
 from darksecrets.core.models.hooks import Intervention, intervene, shape_of
 from darksecrets.core.models.loading import load_classifier

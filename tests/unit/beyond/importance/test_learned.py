@@ -10,17 +10,22 @@ import torch
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.beyond.importance import learning
-from darksecrets.beyond.importance.learned import Controls, Found, Kept, learn, learned_gates
-from darksecrets.beyond.importance.learning import (
+from darksecrets.beyond.importance.declared import HEAD_GATES, LEARNED_GATES, LearnedGates
+from darksecrets.beyond.importance.measure import learning
+from darksecrets.beyond.importance.measure.learned import (
+    Controls,
+    Found,
+    Kept,
+    learn,
+    learned_gates,
+)
+from darksecrets.beyond.importance.measure.learning import (
     GateLearner,
     HardConcrete,
     Start,
     settled,
     train_on,
 )
-from darksecrets.beyond.importance.settings import LearnedGates
-from darksecrets.beyond.importance.tables import HEAD_GATES, LEARNED_GATES
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.interventions.disable import disable
 from darksecrets.core.models.hooks import shape_of

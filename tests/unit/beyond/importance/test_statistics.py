@@ -8,13 +8,13 @@ import pytest
 from glue import TASKS
 from scipy.stats import spearmanr
 
-from darksecrets.beyond.importance import pruning
-from darksecrets.beyond.importance import statistics as made
-from darksecrets.beyond.importance import tables as t
-from darksecrets.beyond.importance.curves import score_orders
-from darksecrets.beyond.importance.gradients import Gradients
-from darksecrets.beyond.importance.orders import Order
-from darksecrets.beyond.importance.tables import RANDOM
+from darksecrets.beyond.importance import declared as t
+from darksecrets.beyond.importance.declared import RANDOM
+from darksecrets.beyond.importance.measure import estimates as made
+from darksecrets.beyond.importance.measure import pruning
+from darksecrets.beyond.importance.measure.curves import score_orders
+from darksecrets.beyond.importance.measure.gradients import Gradients
+from darksecrets.beyond.importance.measure.orders import Order
 from darksecrets.core.data.metrics import score
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.run.tables import identify

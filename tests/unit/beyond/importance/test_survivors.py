@@ -8,8 +8,8 @@ import pytest
 from made_up_heads import DRAWS, KIND, KINDS, METRICS, OF_STATISTICS, VALUE, importance, statistics
 from scipy.stats import spearmanr
 
-from darksecrets.beyond.importance.survivors import important_heads
-from darksecrets.beyond.importance.tables import IMPORTANT_HEADS
+from darksecrets.beyond.importance.declared import IMPORTANT_HEADS
+from darksecrets.beyond.importance.statistics import important_heads
 from darksecrets.paper.features.tables import HEAD_STATISTICS as STATISTICS
 
 

@@ -8,8 +8,8 @@ import pytest
 from claim_cases.landscape import ON, flat, reset
 from claim_tables import OPEN, RUN, SEEDS, decide
 
-from darksecrets.beyond.landscape.claims import flatness_gained, thirds
-from darksecrets.beyond.landscape.tables import MEASURES
+from darksecrets.beyond.landscape.declared import MEASURES
+from darksecrets.beyond.landscape.shown import flatness_gained, thirds
 
 
 def test_thirds_are_named_by_their_place_and_scored_by_accuracy():

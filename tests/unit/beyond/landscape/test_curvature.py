@@ -13,15 +13,15 @@ from sklearn.linear_model import LogisticRegression
 from tiny_models import save_classifier
 from torch.func import functional_call
 
-from darksecrets.beyond.landscape import measuring
-from darksecrets.beyond.landscape import objective as of_objective
-from darksecrets.beyond.landscape.directions import (
+from darksecrets.beyond.landscape.measure import flatness
+from darksecrets.beyond.landscape.measure import objective as of_objective
+from darksecrets.beyond.landscape.measure.directions import (
     encoder_parameters,
     filter_normalised,
     filter_norms,
     filter_scale,
 )
-from darksecrets.beyond.landscape.objective import Objective
+from darksecrets.beyond.landscape.measure.objective import Objective
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.run.errors import InputError
@@ -90,11 +90,11 @@ def test_hessian_of_logistic_regression_is_that_of_the_formula(logistic):
 def test_eigenvalue_and_trace_of_logistic_regression(logistic):
     objective, counts, weights = logistic
     exact = exact_hessian(counts, weights)
-    found = measuring.top_eigenvalue(objective.product, objective.start, 50, generator())
+    found = flatness.top_eigenvalue(objective.product, objective.start, 50, generator())
     values, vectors = np.linalg.eigh(exact)
     assert found.value == pytest.approx(values[-1], abs=found.residual + 1e-12)
     assert abs(found.vector.numpy() @ vectors[:, -1]) == pytest.approx(1, abs=1e-4)
-    draws = measuring.draws_of_trace(objective.product, objective.start, 400, generator())
+    draws = flatness.draws_of_trace(objective.product, objective.start, 400, generator())
     error = draws.std(ddof=1) / np.sqrt(len(draws))
     assert abs(draws.mean() - np.trace(exact)) < 3 * error
 
@@ -116,7 +116,7 @@ def test_lanczos_finds_the_greatest_eigenvalue(seed):
     exact = np.linalg.eigvalsh(matrix)
     assert abs(exact[0]) > abs(exact[-1])
     like = torch.zeros(60, dtype=torch.float64)
-    found = measuring.top_eigenvalue(as_product(matrix), like, 60, generator(seed))
+    found = flatness.top_eigenvalue(as_product(matrix), like, 60, generator(seed))
     assert found.value == pytest.approx(exact[-1], abs=max(found.residual, 1e-9))
     assert found.residual <= 2e-3 * abs(found.value)
 
@@ -128,7 +128,7 @@ def test_an_eigenvalue_is_within_the_residual(steps):
         matrix = symmetric(40, seed)
         exact = np.linalg.eigvalsh(matrix)
         like = torch.zeros(40, dtype=torch.float64)
-        found = measuring.top_eigenvalue(as_product(matrix), like, steps, generator(seed))
+        found = flatness.top_eigenvalue(as_product(matrix), like, steps, generator(seed))
         assert np.abs(exact - found.value).min() <= found.residual + 1e-12
         assert found.value <= exact[-1] + 1e-12
         assert len(found.basis) == len(found.along) <= steps
@@ -143,8 +143,8 @@ def test_the_trace_beside_lanczos_vectors_is_unbiased_with_half_the_error(lanczo
     turned, _ = np.linalg.qr(rng.normal(size=(len(values), len(values))))
     product = as_product(turned @ np.diag(values) @ turned.T)
     like = torch.zeros(len(values), dtype=torch.float64)
-    known = measuring.top_eigenvalue(product, like, lanczos, generator(1)) if lanczos else None
-    draws = measuring.draws_of_trace(product, like, 300, generator(2), known)
+    known = flatness.top_eigenvalue(product, like, lanczos, generator(1)) if lanczos else None
+    draws = flatness.draws_of_trace(product, like, 300, generator(2), known)
     error = draws.std(ddof=1) / len(draws) ** 0.5
     assert abs(draws.mean() - values.sum()) < 3 * error
     of_three = draws.std(ddof=1) / 3**0.5 / values.sum()
@@ -159,9 +159,9 @@ def test_intervals_of_the_trace_beside_lanczos_vectors_cover_it():
         rng = np.random.default_rng(seed)
         matrix = symmetric(60, seed) + 40 * np.outer(*[rng.normal(size=60) / 8] * 2)
         like = torch.zeros(60, dtype=torch.float64)
-        known = measuring.top_eigenvalue(as_product(matrix), like, 4, generator(seed))
-        draws = measuring.draws_of_trace(as_product(matrix), like, 10, generator(seed + 1), known)
-        found = measuring.estimate(draws)
+        known = flatness.top_eigenvalue(as_product(matrix), like, 4, generator(seed))
+        draws = flatness.draws_of_trace(as_product(matrix), like, 10, generator(seed + 1), known)
+        found = flatness.estimate(draws)
         covered.append(found["ci_low"] <= np.trace(matrix) <= found["ci_high"])
     assert 0.92 <= np.mean(covered) <= 0.98
 
@@ -170,19 +170,19 @@ def test_a_trace_is_exact_where_lanczos_vectors_span_everything():
     matrix = symmetric(12, 1)
     like = torch.zeros(12, dtype=torch.float64)
     known = dataclasses.replace(
-        measuring.top_eigenvalue(as_product(matrix), like, 1, generator()),
+        flatness.top_eigenvalue(as_product(matrix), like, 1, generator()),
         basis=list(torch.eye(12).double()),
         along=np.diag(matrix).tolist(),
     )
-    draws = measuring.draws_of_trace(as_product(matrix), like, 2, generator(), known)
+    draws = flatness.draws_of_trace(as_product(matrix), like, 2, generator(), known)
     assert draws == pytest.approx(np.trace(matrix), abs=1e-12)
 
 
 def test_lanczos_ends_where_its_space_is_exhausted():
     like = torch.zeros(5, dtype=torch.float64)
-    found = measuring.top_eigenvalue(as_product(np.zeros((5, 5))), like, 5, generator())
+    found = flatness.top_eigenvalue(as_product(np.zeros((5, 5))), like, 5, generator())
     assert (found.value, found.residual) == (0, 0)
-    found = measuring.top_eigenvalue(as_product(2 * np.eye(5)), like, 5, generator())
+    found = flatness.top_eigenvalue(as_product(2 * np.eye(5)), like, 5, generator())
     assert (found.value, len(found.basis)) == (pytest.approx(2), 1)
 
 
@@ -329,7 +329,7 @@ def quadratic(seed: int, slope: float) -> Quadratic:
 
 
 def top_of(made: Quadratic) -> torch.Tensor:
-    return measuring.top_eigenvalue(made.product, made.start, 6, generator()).vector
+    return flatness.top_eigenvalue(made.product, made.start, 6, generator()).vector
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.3])
@@ -339,7 +339,7 @@ def test_sharpness_by_filters_against_scipy(slope):
         made = quadratic(seed, slope)
         radii = 0.1 * made.start.view(3, 2).norm(dim=1).numpy()
         best = 100 * (_greatest(made, radii) - 1) / 2
-        found = measuring.sharpness(made, measuring.balls(made, 0.1), 30, [top_of(made)])  # type: ignore[arg-type]
+        found = flatness.sharpness(made, flatness.balls(made, 0.1), 30, [top_of(made)])  # type: ignore[arg-type]
         assert found <= best * (1 + 1e-6)
         exact += found == pytest.approx(best, rel=1e-3)
     assert exact >= 7
@@ -359,7 +359,7 @@ def _greatest(made: Quadratic, radii: np.ndarray) -> float:
 def test_sharpness_follows_the_formula_of_keskar():
     """Without curvature, the rise is Σ ‖slope‖ ε ‖filter‖ over filters, divided by 1 + loss."""
     made = Quadratic(np.zeros((6, 6)), np.arange(6) - 2.5)
-    found = measuring.sharpness(made, measuring.balls(made, 0.01), 3)  # type: ignore[arg-type]
+    found = flatness.sharpness(made, flatness.balls(made, 0.01), 3)  # type: ignore[arg-type]
     lengths, slopes = (each.view(3, 2).norm(dim=1) for each in (made.scale, made.slope))
     rise = float((slopes * 0.01 * lengths).sum())
     assert found == pytest.approx(100 * rise / 2)
@@ -370,10 +370,10 @@ def test_mean_rise_is_half_the_trace_of_the_normalised_hessian(logistic):
     objective, counts, weights = logistic
     matrix = exact_hessian(counts, weights) * np.outer(np.abs(weights), np.abs(weights))
     radius = 1e-3
-    found = measuring.rises(objective, radius, 400, generator())
+    found = flatness.rises(objective, radius, 400, generator())
     error = found.std(ddof=1) / np.sqrt(len(found))
     assert abs(found.mean() - radius**2 * np.trace(matrix) / 2) < 3 * error
-    again = measuring.rises(objective, radius, 400, generator())
+    again = flatness.rises(objective, radius, 400, generator())
     assert (found == again).all()
 
 
@@ -420,9 +420,9 @@ def _numbers(objective: Objective) -> dict[str, list[float]]:
     found = {}
     products = {"plain": objective.product, "filter": objective.scaled_product}
     for scale, product in products.items():
-        top = measuring.top_eigenvalue(product, objective.start, 8, generator())
-        trace = measuring.draws_of_trace(product, objective.start, 4, generator()).mean()
+        top = flatness.top_eigenvalue(product, objective.start, 8, generator())
+        trace = flatness.draws_of_trace(product, objective.start, 4, generator()).mean()
         found[scale] = [top.value, float(trace)]
-    found["filter"].append(measuring.sharpness(objective, measuring.balls(objective, 5e-3), 3))
-    found["filter"].append(float(measuring.rises(objective, 0.05, 3, generator()).mean()))
+    found["filter"].append(flatness.sharpness(objective, flatness.balls(objective, 5e-3), 3))
+    found["filter"].append(float(flatness.rises(objective, 0.05, 3, generator()).mean()))
     return found

@@ -16,19 +16,19 @@ from sklearn.metrics import log_loss, mean_squared_error
 from tiny_models import save_classifier
 from toy_data import save_dataset
 
-from darksecrets.beyond.landscape import measuring
-from darksecrets.beyond.landscape import tables as t
-from darksecrets.beyond.landscape.finetuned import Finetuned
-from darksecrets.beyond.landscape.flatness_means import learned, means
-from darksecrets.beyond.landscape.measuring import (
+from darksecrets.beyond.landscape import declared as t
+from darksecrets.beyond.landscape.declared import Flatness
+from darksecrets.beyond.landscape.measure import flatness
+from darksecrets.beyond.landscape.measure.finetuned import Finetuned
+from darksecrets.beyond.landscape.measure.flatness import (
     constant_loss,
     draws_of_trace,
     flatness_of,
     top_eigenvalue,
 )
-from darksecrets.beyond.landscape.objective import Objective, require_second
+from darksecrets.beyond.landscape.measure.objective import Objective, require_second
 from darksecrets.beyond.landscape.preflight import check_derivatives
-from darksecrets.beyond.landscape.settings import Flatness
+from darksecrets.beyond.landscape.statistics import learned, means
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.models import checkpoints
 from darksecrets.core.models.loading import draw_from_normal, load_classifier
@@ -79,7 +79,7 @@ def test_a_stopped_job_goes_on_with_the_next_model(tmp_path, monkeypatch):
     dataset = save_dataset(tmp_path / "data", TASK, 8, 4)
     models = [(model_of("finetuned", seed), folder) for seed in (1, 2)]
     whole = tmp_path / "whole.csv"
-    measuring.measure(models, dataset, SETTINGS, whole, threads=1)
+    flatness.measure(models, dataset, SETTINGS, whole, threads=1)
     calls = []
 
     def stopping(*given):
@@ -88,12 +88,12 @@ def test_a_stopped_job_goes_on_with_the_next_model(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return flatness_of(*given)
 
-    monkeypatch.setattr(measuring, "flatness_of", stopping)
+    monkeypatch.setattr(flatness, "flatness_of", stopping)
     output = tmp_path / "flatness.csv"
     with pytest.raises(KeyboardInterrupt):
-        measuring.measure(models, dataset, SETTINGS, output, threads=1)
+        flatness.measure(models, dataset, SETTINGS, output, threads=1)
     assert not output.exists()
-    measuring.measure(models, dataset, SETTINGS, output, threads=1)
+    flatness.measure(models, dataset, SETTINGS, output, threads=1)
     assert len(calls) == 3, "the first model is not measured again"
     assert output.read_bytes() == whole.read_bytes()
 

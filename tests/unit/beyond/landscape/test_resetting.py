@@ -13,9 +13,9 @@ from glue import TASKS
 from tiny_models import save_classifier
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedModel
 
-from darksecrets.beyond.landscape.resetting import outputs_of, with_stored
-from darksecrets.beyond.landscape.results import Reset
-from darksecrets.beyond.landscape.swaps import Swap, swaps
+from darksecrets.beyond.landscape.measure.resetting import outputs_of, with_stored
+from darksecrets.beyond.landscape.measure.results import Reset
+from darksecrets.beyond.landscape.measure.swaps import Swap, swaps
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.models.loading import load_classifier

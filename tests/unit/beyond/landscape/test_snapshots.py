@@ -22,7 +22,7 @@ from small_training import (
     weights,
 )
 
-from darksecrets.beyond.landscape.snapshots import (
+from darksecrets.beyond.landscape.measure.snapshots import (
     INDEX,
     ROUNDING,
     Recorder,

@@ -8,9 +8,9 @@ from glue import TASKS
 from made_up_landscape import MadeUp
 from sklearn.metrics import accuracy_score, f1_score, log_loss
 
-from darksecrets.beyond.landscape.results import Reset
+from darksecrets.beyond.landscape.declared import RESET_TABLES
+from darksecrets.beyond.landscape.measure.results import Reset
 from darksecrets.beyond.landscape.statistics import score
-from darksecrets.beyond.landscape.tables import TABLES
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.ablation.statistics import Resampling
 
@@ -36,7 +36,7 @@ def tables(found: dict[int, Reset]) -> dict[str, pd.DataFrame]:
 
 
 def test_every_table_fits_its_declaration(tables, tmp_path):
-    for table in TABLES:
+    for table in RESET_TABLES:
         path = tmp_path / table.file
         table.write(tables[table.name], path)
         assert len(table.read(path)) == len(tables[table.name]) > 0

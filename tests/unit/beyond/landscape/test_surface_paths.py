@@ -12,12 +12,12 @@ import torch
 from glue import TASKS
 from transformers import PreTrainedModel
 
-from darksecrets.beyond.landscape.finetuned import Finetuned
-from darksecrets.beyond.landscape.settings import Surface as Settings
-from darksecrets.beyond.landscape.surface import Surface, between, tables
-from darksecrets.beyond.landscape.surface_tables import CORNERS
-from darksecrets.beyond.landscape.surfaces import Losses, Model, measure, weights_of
-from darksecrets.beyond.landscape.vectors import Vectors
+from darksecrets.beyond.landscape.declared import CORNERS
+from darksecrets.beyond.landscape.declared import Surface as Settings
+from darksecrets.beyond.landscape.measure.finetuned import Finetuned
+from darksecrets.beyond.landscape.measure.surface import Surface, between, tables
+from darksecrets.beyond.landscape.measure.surfaces import Losses, Model, measure, weights_of
+from darksecrets.beyond.landscape.measure.vectors import Vectors
 from darksecrets.core.data.batches import EncodedSplit, load_split
 from darksecrets.core.models.loading import draw_from_normal, load_classifier, load_tokenizer
 from darksecrets.core.run.errors import InputError

@@ -20,15 +20,15 @@ from torch.nn.functional import cross_entropy, mse_loss
 from toy_data import save_bert, save_dataset
 from transformers import PreTrainedModel
 
-from darksecrets.beyond.landscape import surfaces
-from darksecrets.beyond.landscape.finetuned import Finetuned, sample
-from darksecrets.beyond.landscape.loss_surfaces import levels
+from darksecrets.beyond.landscape.declared import CORNERS, SURFACE_TABLES
+from darksecrets.beyond.landscape.declared import Surface as Settings
+from darksecrets.beyond.landscape.measure import surfaces
+from darksecrets.beyond.landscape.measure.finetuned import Finetuned, sample
+from darksecrets.beyond.landscape.measure.surface import Surface, along, between, tables
+from darksecrets.beyond.landscape.measure.surfaces import Losses, Model, measure
+from darksecrets.beyond.landscape.measure.vectors import Frame, Vectors, frame_of, project
 from darksecrets.beyond.landscape.preflight import check_grid
-from darksecrets.beyond.landscape.settings import Surface as Settings
-from darksecrets.beyond.landscape.surface import Surface, along, between, tables
-from darksecrets.beyond.landscape.surface_tables import CORNERS, TABLES
-from darksecrets.beyond.landscape.surfaces import Losses, Model, measure
-from darksecrets.beyond.landscape.vectors import Frame, Vectors, frame_of, project
+from darksecrets.beyond.landscape.shown import levels
 from darksecrets.core.data.batches import EncodedSplit, load_split
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.models.loading import draw_from_normal, load_classifier, load_tokenizer
@@ -268,7 +268,7 @@ def test_rows_of_another_surface_are_not_gone_on_with(case, surface, tmp_path, m
     with monkeypatch.context() as patched:
         patched.setattr(Losses, "at", stopping)
         if other == "columns":
-            patched.setattr(surfaces.t, "LOSS_SURFACES", surfaces.t.SURFACE_POINTS)
+            patched.setattr(surfaces.declared, "LOSS_SURFACES", surfaces.declared.SURFACE_POINTS)
             patched.setattr(surfaces, "_at", lambda losses_at, point, _: losses_at.at(point))
         if other == "axes":
             patched.setattr(surfaces, "between", lambda points: 2 * between(points))
@@ -292,7 +292,7 @@ def test_it_is_read_as_it_was_written_and_fits_its_tables(case, surface, tmp_pat
         )
     assert np.array_equal(found.corners.losses, surface.corners.losses)
     rows = tables(found, case.task.name, SEED)
-    for table in TABLES:
+    for table in SURFACE_TABLES:
         table.write(rows[table.name], tmp_path / table.file)
         assert len(table.read(tmp_path / table.file)) == len(rows[table.name])
     nodes = GRID**2 + 2 * GRID - 1

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.beyond.norms.claims import kept, length_of_frequent_words, norm_over_uniform
+from darksecrets.beyond.norms.shown import kept, length_of_frequent_words, norm_over_uniform
 
 
 def levels(**columns: list[float]) -> pd.DataFrame:

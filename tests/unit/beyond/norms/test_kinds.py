@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from encoders import FAMILIES
 
-from darksecrets.beyond.norms.measuring import kinds_of
-from darksecrets.beyond.norms.tables import FREQUENT, KINDS, OTHER
+from darksecrets.beyond.norms.declared import FREQUENT, KINDS, OTHER
+from darksecrets.beyond.norms.measure import kinds_of
 from darksecrets.core.attention.extraction import encode_longest_first
 from darksecrets.core.models.loading import load_tokenizer
 

@@ -5,8 +5,8 @@ import pytest
 from made_up_norms import EXAMPLES, HEADS, LAYERS, kinds_of_tokens, measured, stripes
 from scipy.stats import t
 
-from darksecrets.beyond.norms.statistics import drawn_means, means, of_other_heads, tables
-from darksecrets.beyond.norms.tables import KINDS, NORM_LEVELS, NORM_STATISTICS
+from darksecrets.beyond.norms.declared import KINDS, NORM_LEVELS, NORM_STATISTICS
+from darksecrets.beyond.norms.measure import drawn_means, means, of_other_heads, tables
 from darksecrets.core.run.tables import identify
 from darksecrets.core.stats.correlation import from_moments
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.beyond.redundancy.claims import (
+from darksecrets.beyond.redundancy.shown import (
     broad_in_lower_layers,
     same_layer,
     same_layer_over_random,

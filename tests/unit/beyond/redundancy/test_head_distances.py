@@ -12,8 +12,8 @@ import pytest
 from made_up_maps import random_maps
 from scipy.spatial.distance import jensenshannon
 
-from darksecrets.beyond.redundancy import tables
-from darksecrets.beyond.redundancy.head_distances import Distances, sample
+from darksecrets.beyond.redundancy import declared
+from darksecrets.beyond.redundancy.measure import Distances, sample
 from darksecrets.core.attention.store import AttentionStore, Windows, reach_of
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify
@@ -45,7 +45,7 @@ def measure(folder: Path, maps: Maps, **more: object) -> Distances:
 
 def by_kind(found: Distances) -> pd.Series:
     table = identify(found.by_example(), "RTE", "pretrained")
-    checked = tables.EXAMPLE_DISTANCES.check(table, "example_distances.csv", "")
+    checked = declared.EXAMPLE_DISTANCES.check(table, "example_distances.csv", "")
     return checked.groupby("pairs")["distance"].mean()
 
 
@@ -53,7 +53,7 @@ def by_kind(found: Distances) -> pd.Series:
 def test_distances_are_scipys(tmp_path, windows):
     maps = maps_of(windows=windows)
     found = Distances.measure(save(tmp_path, maps, windows), 0)
-    table = tables.HEAD_DISTANCES.check(
+    table = declared.HEAD_DISTANCES.check(
         identify(found.table(), "RTE", "pretrained"), "head_distances.parquet", ""
     )
     heads = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]

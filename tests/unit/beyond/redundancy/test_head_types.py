@@ -7,21 +7,21 @@ import numpy.typing as npt
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 
-from darksecrets.beyond.redundancy.head_types import (
-    THRESHOLDS,
-    MapStatistics,
-    Typed,
-    agreement,
-    counts,
-    types,
-)
-from darksecrets.beyond.redundancy.measuring import measure_statistics
-from darksecrets.beyond.redundancy.tables import (
+from darksecrets.beyond.redundancy.declared import (
     HEAD_TYPE_AGREEMENT,
     HEAD_TYPE_COUNTS,
     HEAD_TYPES,
     MAIN_TYPES,
     TYPES,
+)
+from darksecrets.beyond.redundancy.measure import (
+    THRESHOLDS,
+    MapStatistics,
+    Typed,
+    agreement,
+    counts,
+    measure_statistics,
+    types,
 )
 from darksecrets.paper.features.labels import FEATURES
 

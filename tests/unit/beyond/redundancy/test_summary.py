@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from darksecrets.beyond.redundancy import summary as module
-from darksecrets.beyond.redundancy import tables
-from darksecrets.beyond.redundancy.head_distances import Distances
+from darksecrets.beyond.redundancy import declared
+from darksecrets.beyond.redundancy import statistics as module
+from darksecrets.beyond.redundancy.measure import Distances
 from darksecrets.core.run.tables import identify
 
 Floats = npt.NDArray[np.float64]
@@ -41,18 +41,18 @@ def of_positions(places: Floats, examples: int = EXAMPLES, noise: float = 0.02) 
 def both(
     found: Distances, task: str = "RTE", model: str = MODELS[0]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    declared = (tables.EXAMPLE_DISTANCES, tables.HEAD_DISTANCES)
+    kinds = (declared.EXAMPLE_DISTANCES, declared.HEAD_DISTANCES)
     made = (found.by_example(), found.table())
     examples, distances = (
         table.check(identify(rows, task, model), table.file, "")
-        for table, rows in zip(declared, made, strict=True)
+        for table, rows in zip(kinds, made, strict=True)
     )
     return examples, distances
 
 
 def summary(*models: tuple[pd.DataFrame, pd.DataFrame]) -> pd.DataFrame:
     examples, distances = (pd.concat(parts) for parts in zip(*models, strict=True))
-    table = tables.REDUNDANCY.check(module.summarize(examples, distances), "redundancy.csv", "")
+    table = declared.REDUNDANCY.check(module.summarize(examples, distances), "redundancy.csv", "")
     return table.set_index([*table.columns[:3], "pairs"]).sort_index()
 
 
@@ -123,7 +123,7 @@ def changed(*found: Distances, task: str = "RTE") -> pd.DataFrame:
     models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in range(1, len(found)))]
     parts = [both(one, task, model)[0] for one, model in zip(found, models, strict=True)]
     table = module.changes(pd.concat(parts))
-    return tables.REDUNDANCY_CHANGES.check(table, "redundancy_changes.csv", "").set_index("pairs")
+    return declared.REDUNDANCY_CHANGES.check(table, "redundancy_changes.csv", "").set_index("pairs")
 
 
 def test_changes_are_differences_on_the_same_examples():

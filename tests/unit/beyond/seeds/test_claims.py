@@ -9,8 +9,8 @@ from claim_tables import YES, decide
 from made_up_grids import grid_of, normal_skill
 from scipy.stats import binom
 
-from darksecrets.beyond.seeds.claims import told_early
-from darksecrets.beyond.seeds.statistics import tables
+from darksecrets.beyond.seeds.measure import tables
+from darksecrets.beyond.seeds.shown import told_early
 from darksecrets.pages.claims.answers import Answer
 
 Shape = tuple[int, int]

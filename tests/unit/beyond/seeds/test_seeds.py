@@ -8,9 +8,9 @@ import pytest
 from made_up_models import EPOCHS, EXAMPLES, TASK, made_grid
 from scipy import stats
 
-from darksecrets.beyond.seeds import statistics as grids
-from darksecrets.beyond.seeds.statistics import predictive, stop, tables
-from darksecrets.beyond.seeds.tables import TABLES
+from darksecrets.beyond.seeds import measure as grids
+from darksecrets.beyond.seeds.declared import TABLES
+from darksecrets.beyond.seeds.measure import predictive, stop, tables
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.finetuning.tables import LEARNING_CURVES, predictions
 

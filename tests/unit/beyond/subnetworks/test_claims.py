@@ -3,7 +3,7 @@
 from claim_cases.subnetworks import kappa, scores
 from claim_tables import SEEDS
 
-from darksecrets.beyond.subnetworks.claims import agreement_of_heads, behind_good, over_random
+from darksecrets.beyond.subnetworks.shown import agreement_of_heads, behind_good, over_random
 
 
 def test_numbers_are_of_accuracy_and_of_equal_size():

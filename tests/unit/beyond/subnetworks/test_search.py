@@ -11,12 +11,11 @@ from glue import TASKS
 from tiny_models import save_classifier
 from transformers import AutoModelForSequenceClassification
 
-from darksecrets.beyond.importance.tables import HEADS
-from darksecrets.beyond.subnetworks import search as searching
-from darksecrets.beyond.subnetworks import tables as t
-from darksecrets.beyond.subnetworks.claims import over_random
-from darksecrets.beyond.subnetworks.finding import predicted, subnetworks
-from darksecrets.beyond.subnetworks.parts import Parts
+from darksecrets.beyond.importance.declared import HEADS
+from darksecrets.beyond.subnetworks import declared as t
+from darksecrets.beyond.subnetworks import measure as searching
+from darksecrets.beyond.subnetworks.measure import Parts, predicted, subnetworks
+from darksecrets.beyond.subnetworks.shown import over_random
 from darksecrets.beyond.subnetworks.statistics import subnetwork_scores
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.data.metrics import METRICS

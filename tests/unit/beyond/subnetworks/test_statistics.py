@@ -8,11 +8,9 @@ import pytest
 from glue import TASKS
 from scipy import stats
 
-from darksecrets.beyond.subnetworks import tables as t
-from darksecrets.beyond.subnetworks.comparing import subnetwork_agreement
-from darksecrets.beyond.subnetworks.parts import Parts
-from darksecrets.beyond.subnetworks.results import sets_of, with_retrained
-from darksecrets.beyond.subnetworks.statistics import subnetwork_scores
+from darksecrets.beyond.subnetworks import declared as t
+from darksecrets.beyond.subnetworks.measure import Parts, sets_of, with_retrained
+from darksecrets.beyond.subnetworks.statistics import subnetwork_agreement, subnetwork_scores
 from darksecrets.core.data import metrics
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.run.errors import InputError

@@ -3,7 +3,7 @@
 import pandas as pd
 from claim_cases.syntax import HEADS, best
 
-from darksecrets.beyond.syntax.claims import over_offset
+from darksecrets.beyond.syntax.shown import over_offset
 
 
 def test_objects_have_one_name():

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from made_up_syntax import story_texts
 
-from darksecrets.beyond.syntax import antecedents, coreference
-from darksecrets.beyond.syntax.antecedents import FURTHEST, counted, resolve
-from darksecrets.beyond.syntax.coreference import Expression, Text, anaphors
-from darksecrets.beyond.syntax.coreference_tables import EXPRESSIONS, NOMINAL, PRONOUN, PROPER
+from darksecrets.beyond.syntax.declared import EXPRESSIONS, NOMINAL, PRONOUN, PROPER
+from darksecrets.beyond.syntax.measure import antecedents, coreference
+from darksecrets.beyond.syntax.measure.antecedents import FURTHEST, counted, resolve
+from darksecrets.beyond.syntax.measure.coreference import Expression, Text, anaphors
 from darksecrets.core.data.sentences import Mention, Sentence
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.errors import InputError

@@ -7,9 +7,8 @@ from adversarial import families, maps
 from made_up_coreference import knowing, right
 from made_up_syntax import story_texts
 
-from darksecrets.beyond.syntax.antecedents import WITHOUT_MODEL, Resolved
-from darksecrets.beyond.syntax.coreference_statistics import best_distance, tables
-from darksecrets.beyond.syntax.coreference_tables import (
+from darksecrets.beyond.syntax.declared import (
+    ALL,
     BEST_HEAD,
     COREFERENCE_HEADS,
     COREFERENCE_METHODS,
@@ -17,7 +16,8 @@ from darksecrets.beyond.syntax.coreference_tables import (
     METHODS,
     PRONOUN,
 )
-from darksecrets.beyond.syntax.tables import ALL
+from darksecrets.beyond.syntax.measure.antecedents import WITHOUT_MODEL, Resolved
+from darksecrets.beyond.syntax.measure.coreference_statistics import best_distance, tables
 from darksecrets.core.run.tables import identify
 
 HEADS = [*maps.SIMPLE, "right"]

@@ -8,11 +8,11 @@ import pytest
 import torch
 from adversarial import families, maps
 
-from darksecrets.beyond.syntax import distractors
-from darksecrets.beyond.syntax.distractors import Alike, Choice, choices
-from darksecrets.beyond.syntax.guesses import Read
-from darksecrets.beyond.syntax.tables import ANY, DISTRACTORS, MANY
-from darksecrets.beyond.syntax.words import WordMaps
+from darksecrets.beyond.syntax.declared import ANY, DISTRACTORS, MANY
+from darksecrets.beyond.syntax.measure import distractors
+from darksecrets.beyond.syntax.measure.distractors import Alike, Choice, choices
+from darksecrets.beyond.syntax.measure.guesses import Read
+from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.core.data.sentences import Sentence
 from darksecrets.core.run.tables import identify
 from tools.corpus.grammar import finish, phrase

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from made_up_syntax import anywhere, guesses, offset, place, read, relation
 
-from darksecrets.beyond.syntax import heads
-from darksecrets.beyond.syntax.guesses import Guess, Read
-from darksecrets.beyond.syntax.pairs import Pairs, halves
-from darksecrets.beyond.syntax.relations import CONTROLS, OFFSETS, relations
-from darksecrets.beyond.syntax.tables import ALL, OPEN, SYNTACTIC_HEADS, YES
+from darksecrets.beyond.syntax.declared import ALL, OPEN, SYNTACTIC_HEADS, YES
+from darksecrets.beyond.syntax.measure import heads
+from darksecrets.beyond.syntax.measure.guesses import Guess, Read
+from darksecrets.beyond.syntax.measure.pairs import Pairs, halves
+from darksecrets.beyond.syntax.measure.relations import CONTROLS, OFFSETS, relations
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify

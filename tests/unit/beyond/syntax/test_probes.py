@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 import torch
 
-from darksecrets.beyond.syntax import probes, probing
-from darksecrets.beyond.syntax.probe_tables import ATTENTION_PROBES, PROBES
-from darksecrets.beyond.syntax.probes import (
+from darksecrets.beyond.syntax.declared import ATTENTION_PROBES, PROBES
+from darksecrets.beyond.syntax.measure import probes, probing
+from darksecrets.beyond.syntax.measure.probes import (
     Attention,
     AttentionAndWords,
     Distances,
@@ -19,8 +19,8 @@ from darksecrets.beyond.syntax.probes import (
     Probe,
     Sentences,
 )
-from darksecrets.beyond.syntax.probing import Scores, features_of
-from darksecrets.beyond.syntax.words import word_maps
+from darksecrets.beyond.syntax.measure.probing import Scores, features_of
+from darksecrets.beyond.syntax.measure.words import word_maps
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.models.loading import Draw, load_encoder, load_tokenizer
 from darksecrets.core.models.reading import Reading

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from darksecrets.beyond.syntax import sources
-from darksecrets.beyond.syntax.settings import Settings
+from darksecrets.beyond.syntax.declared import Settings
+from darksecrets.beyond.syntax.measure import sources
 from darksecrets.core.data.sentences import ROOT
 from darksecrets.core.run.errors import InputError
 from tools.corpus.treebank import sentences_with_trees

@@ -2,8 +2,8 @@
 
 import pytest
 
-from darksecrets.beyond.syntax import treebank
-from darksecrets.beyond.syntax.treebank import word_class
+from darksecrets.beyond.syntax.measure import treebank
+from darksecrets.beyond.syntax.measure.treebank import word_class
 from darksecrets.core.data.sentences import ROOT, Mention, Sentence
 from tools.corpus.grammar import finish, phrase
 from tools.corpus.treebank import from_grammar, sentences_with_trees

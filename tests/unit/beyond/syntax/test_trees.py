@@ -7,11 +7,11 @@ import pytest
 import torch
 from made_up_syntax import read
 
-from darksecrets.beyond.syntax import trees
-from darksecrets.beyond.syntax.guesses import Read
-from darksecrets.beyond.syntax.pairs import halves
-from darksecrets.beyond.syntax.tables import ATTENTION_TREES
-from darksecrets.beyond.syntax.words import WordMaps
+from darksecrets.beyond.syntax.declared import ATTENTION_TREES
+from darksecrets.beyond.syntax.measure import trees
+from darksecrets.beyond.syntax.measure.guesses import Read
+from darksecrets.beyond.syntax.measure.pairs import halves
+from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.tables import identify
 from tools.corpus.treebank import sentences_with_trees

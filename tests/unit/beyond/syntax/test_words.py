@@ -8,9 +8,9 @@ import pytest
 import torch
 from encoders import FAMILIES
 
-from darksecrets.beyond.syntax import words
-from darksecrets.beyond.syntax.guesses import NONE, guesses
-from darksecrets.beyond.syntax.measuring import Measured, measure
+from darksecrets.beyond.syntax.measure import words
+from darksecrets.beyond.syntax.measure.guesses import NONE, guesses
+from darksecrets.beyond.syntax.measure.running import Measured, measure
 from darksecrets.core.data.sentences import Sentence
 from darksecrets.core.models.hooks import observe
 from darksecrets.core.models.loading import load_encoder, load_tokenizer

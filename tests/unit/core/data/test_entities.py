@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 from made_up_syntax import story_texts
 
-from darksecrets.beyond.syntax import sources, treebank
-from darksecrets.beyond.syntax.antecedents import resolve_all
-from darksecrets.beyond.syntax.coreference import Expression, Text, anaphors, documents, texts_of
-from darksecrets.beyond.syntax.coreference_tables import NOMINAL, PRONOUN, PROPER
-from darksecrets.beyond.syntax.settings import Settings
+from darksecrets.beyond.syntax.declared import NOMINAL, PRONOUN, PROPER, Settings
+from darksecrets.beyond.syntax.measure import sources, treebank
+from darksecrets.beyond.syntax.measure.antecedents import resolve_all
+from darksecrets.beyond.syntax.measure.coreference import (
+    Expression,
+    Text,
+    anaphors,
+    documents,
+    texts_of,
+)
 from darksecrets.core.data import conllu_files, entities
 from darksecrets.core.data.sentences import ROOT, Mention, Sentence
 from darksecrets.core.models.reading import Reading

@@ -4,15 +4,13 @@ The names of tasks, models and tokens are awkward: formulas that do not close, m
 a spreadsheet's formula, right-to-left text, emoji.
 """
 
-import importlib
 import re
 from pathlib import Path
-from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
 from drawn import written
-from made_up_figures import LABEL, METRICS, dotted_name, names, sources
+from made_up_figures import LABEL, METRICS, drawing, names, sources
 from matplotlib.figure import Figure
 
 from darksecrets.core.plotting import style
@@ -29,10 +27,6 @@ WITHOUT_TASKS = (
 """These figures are the same for any tasks."""
 
 
-def module_of(name: str) -> ModuleType:
-    return importlib.import_module(dotted_name(ROOT, name))
-
-
 def squeezed(text: str) -> str:
     """Text without spaces and line breaks, as names are wrapped to their panels."""
     return re.sub(r"[\s\u200e\u200f]", "", drawable(text))
@@ -42,13 +36,9 @@ def squeezed(text: str) -> str:
 def test_text_is_legible_and_drawn_as_it_is_written(
     name: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     recwarn: pytest.WarningsRecorder,
 ) -> None:
-    module = module_of(name)
-    if name == "stripes":  # one of its figures is enough
-        monkeypatch.setattr(module, "FEATURES", module.FEATURES[:1])
-    drawn = module.draw(sources(ROOT, name, tmp_path))
+    drawn = drawing(ROOT, name)(sources(ROOT, name, tmp_path))
     figure = drawn if isinstance(drawn, Figure) else next(iter(drawn.values()))
     path = tmp_path / "figure.svg"
     style.save(figure, [path], script=name, title=f"{name} {LABEL}", description=f"See {LABEL}")

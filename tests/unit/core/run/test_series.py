@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from atlas_run import METRICS, claims, tables
 
-from darksecrets.beyond.importance.tables import HEAD_IMPORTANCE
+from darksecrets.beyond.importance.declared import HEAD_IMPORTANCE
 from darksecrets.core.run.series import CHOSEN, MEAN, NO_TASK, Model, average, of_measure, shape_of
 from darksecrets.core.run.shown import Shown
 from darksecrets.pages import contracts

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from atlas_run import AWKWARD, METRICS, claims, page, tables
 
-from darksecrets.beyond.importance.tables import HEAD_GATES
+from darksecrets.beyond.importance.declared import HEAD_GATES
 from darksecrets.core.run.series import Model, of_measure
 from darksecrets.pages.atlas import html
 from darksecrets.pages.atlas.claims import content, links

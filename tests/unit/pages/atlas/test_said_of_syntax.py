@@ -13,11 +13,16 @@ from adversarial import families, maps
 from made_up_coreference import right
 from made_up_syntax import anywhere, guesses, offset, place, read, relation, story_texts
 
-from darksecrets.beyond.syntax import antecedents, heads
-from darksecrets.beyond.syntax.coreference_statistics import tables as of_coreference
-from darksecrets.beyond.syntax.coreference_tables import COREFERENCE_HEADS
-from darksecrets.beyond.syntax.measuring import measure, tables
-from darksecrets.beyond.syntax.tables import ATTENTION_TREES, OPEN, SYNTACTIC_HEADS, YES
+from darksecrets.beyond.syntax.declared import (
+    ATTENTION_TREES,
+    COREFERENCE_HEADS,
+    OPEN,
+    SYNTACTIC_HEADS,
+    YES,
+)
+from darksecrets.beyond.syntax.measure import antecedents, heads
+from darksecrets.beyond.syntax.measure.coreference_statistics import tables as of_coreference
+from darksecrets.beyond.syntax.measure.running import measure, tables
 from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.files import RESOURCES

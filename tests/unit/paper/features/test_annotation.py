@@ -9,7 +9,7 @@ from datasets import Dataset, DatasetDict
 from glue import TASKS, in_folder
 from shipped import DATA, FEW, MODEL, WORDS
 
-from darksecrets.beyond.syntax import sources
+from darksecrets.beyond.syntax.measure import sources
 from darksecrets.core.data import prepare
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.features import annotation, labels, parser

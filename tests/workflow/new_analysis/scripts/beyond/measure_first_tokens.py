@@ -8,9 +8,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the table of all tasks."""
-    from darksecrets.beyond.first_tokens.measuring import first_tokens
-    from darksecrets.beyond.first_tokens.settings import Settings
-    from darksecrets.beyond.first_tokens.tables import FIRST_TOKENS
+    from darksecrets.beyond.first_tokens.declared import FIRST_TOKENS, Settings
+    from darksecrets.beyond.first_tokens.measure import first_tokens
 
     from darksecrets.core.attention.store import AttentionStore
 

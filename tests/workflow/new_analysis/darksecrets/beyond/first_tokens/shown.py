@@ -1,7 +1,17 @@
-"""What the atlas shows of this analysis."""
+"""Figure: attention to the first token."""
 
-from darksecrets.beyond.first_tokens.tables import FIRST_TOKENS
+from darksecrets.beyond.first_tokens.declared import FIRST_TOKENS
 
-from darksecrets.core.run.shown import Shown
+from darksecrets.core.plotting import kit
 
-SHOWN = (Shown(FIRST_TOKENS, "share", "Attention to the first token", "First tokens (4.4)"),)
+
+def draw_first_token_heads(sources: kit.Sources) -> kit.Figure:
+    """Draw a grid of heads for every task."""
+    table = sources.table(FIRST_TOKENS)
+    maps = {task: kit.grid(kit.pick(table, task=task), "share") for task in sources.tasks}
+
+    def heads(axes: kit.Axes, task: str) -> kit.QuadMesh:
+        return kit.matrix(axes, maps[task], kit.WEIGHT, kit.largest(*maps.values()), 0)
+
+    panel = kit.Panel(heads, x="Head", y="Layer", bar=kit.Bar("Mean attention"))
+    return kit.page(sources, "Attention to the first token", panel)

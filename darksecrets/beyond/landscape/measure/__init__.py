@@ -1,0 +1,1 @@
+"""Passes over models whose weights are reset, mixed or moved."""

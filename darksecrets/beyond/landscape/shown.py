@@ -1,0 +1,336 @@
+"""Figures of layers reset, of the loss and its flatness, and numbers that claims need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import BoundaryNorm
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
+
+from darksecrets.beyond.landscape import declared
+from darksecrets.beyond.landscape.declared import (
+    FROM,
+    LAYER,
+    RESET_MEANS,
+    STATES,
+    THIRD,
+    TRAIN,
+    UP_TO,
+    VALIDATION,
+)
+from darksecrets.beyond.landscape.statistics import learned
+from darksecrets.core.arrays import Floats
+from darksecrets.core.data.metrics import by_accuracy, titles
+from darksecrets.core.plotting import kit
+from darksecrets.core.run.numbers import written
+from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.independent import ESTIMATE
+from darksecrets.paper.ablation.panels import LEGEND, rows_of, scale_of
+
+# The score of every task with layers reset: alone, from below, from above (Hao et al. 2019).
+
+_RESET_LOOKS = {
+    UP_TO: kit.dot(kit.BLUE, "^", 2.6, markeredgewidth=0.4),
+    LAYER: kit.dot(kit.INK, "o", 2.6, markeredgewidth=0.4),
+    FROM: kit.dot(kit.VERMILLION, "v", 2.6, markeredgewidth=0.4),
+}
+_RESET_WORDS = {
+    UP_TO: "1…k: embeddings and layers up to this one",
+    LAYER: "k: this layer alone",
+    FROM: "k…: this layer and all above",
+}
+
+
+def draw_reset_layers(sources: kit.Sources) -> kit.Figure:
+    """Draw three columns of layers per task, beside them the differences to the fine-tuned model.
+
+    As in Figure 9: layer 1 at the top, darker = greater score, one scale per task, an orange line
+    for the model with nothing reset. Differences have intervals, and are filled if significant.
+    """
+    metrics = sources.main_metrics
+    table = kit.pick(sources.table(RESET_MEANS), kind=_RESET_LOOKS)
+    last = table["kind"] == UP_TO
+    table["layer"] = table["last_layer"].where(last, table["first_layer"]).astype(int)
+    table["sure"] = table["q_value"] < LEVEL
+
+    def layers(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(table, task, metrics[task])
+        values = kit.cells(rows, "score", "layer", "kind")[list(_RESET_LOOKS)]
+        low, high = scale_of(values, rows.drop(columns="q_value"))
+        names = [_RESET_WORDS[kind].split(":")[0] for kind in _RESET_LOOKS]
+        texts = np.vectorize("{:.0f}".format)(values)
+        values = values.set_axis(names, axis=1)
+        kit.matrix(axes, values, kit.SCORE, high, low, texts=texts, labels=12)
+
+    def differences(axes: kit.Axes, task: str) -> None:
+        rows = rows_of(table, task, metrics[task])
+        axes.axvline(0, color=kit.BASELINE, linewidth=2, zorder=1)
+        names = dict.fromkeys(sorted(rows["layer"].unique()), "")
+        look: dict[str, Any] = {
+            "at": "layer",
+            "places": names,
+            "ends": ("ci_low", "ci_high"),
+            "sure": "sure",
+        }
+        kit.intervals(axes, rows, "delta", _RESET_LOOKS, by="kind", spread=["kind"], **look)
+        axes.set_title(f"none: {written(rows['baseline'].mean(), '.1f')}")
+        axes.locator_params(axis="x", nbins=3)
+
+    height = 0.4 + 0.13 * max(int(table["layer"].max()), 4)
+    panels = [
+        kit.Panel(layers, "layers", x="Reset", y="Layer", height=height, width=1.1),
+        kit.Panel(differences, "intervals", x="Difference"),
+    ]
+    legend = {_RESET_WORDS[kind]: look for kind, look in _RESET_LOOKS.items()}
+    legend |= {"nothing reset": LEGEND["intact model"], "greater score": LEGEND["greater score"]}
+    headline = "Score with layers reset to pre-trained weights"
+    return kit.page(sources, headline, [panels], most=4, title=titles(metrics), legend=legend)
+
+
+# Losses around a fine-tuned model: a plane and a line (Hao et al. 2019).
+
+_LEVELS = 10
+_ROBUST = 90
+"""Percentile of the losses of a plane above which all have one colour."""
+_FLAT = 1e-3
+"""Share of a loss, below which differences are not drawn."""
+_SURFACE_LOOKS = {
+    declared.PRETRAINED: kit.dot(kit.BLUE, "s", 4.5, markeredgecolor="white", markeredgewidth=0.6),
+    declared.FINETUNED: kit.dot(
+        kit.BASELINE, "o", 4.5, markeredgecolor="white", markeredgewidth=0.6
+    ),
+    declared.FROM_NORMAL: kit.dot(kit.PINK, "^", 4.5, markeredgecolor="white", markeredgewidth=0.6),
+}
+_PLANE_NAMES = {
+    declared.PRETRAINED: "pre-trained",
+    declared.FINETUNED: "fine-tuned",
+    declared.FROM_NORMAL: "random init.",
+}
+_IN_FULL = {**_PLANE_NAMES, declared.FROM_NORMAL: "fine-tuned from random initialization"}
+_LABELS: dict[str, dict[str, Any]] = {
+    declared.PRETRAINED: {"xytext": (3, 4), "ha": "right"},
+    declared.FINETUNED: {"xytext": (-3, -9), "ha": "left"},
+    declared.FROM_NORMAL: {"xytext": (5, -2), "ha": "left"},
+}
+"""Where names stand, so that they stay within a panel and apart from each other."""
+_PATH: dict[str, Any] = kit.line(kit.INK, ".", width=0.8, markersize=1.5)
+_LINES = {VALIDATION: {"color": kit.INK}, TRAIN: kit.line(kit.INK, dash=":")}
+
+
+def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
+    """Draw, for the first seed of every task, the plane and the line."""
+    surfaces = _of_first_seeds(sources.table(declared.LOSS_SURFACES, "surfaces"))
+    points = kit.pick(
+        _of_first_seeds(sources.table(declared.SURFACE_POINTS, "points")), split=TRAIN
+    )
+
+    def plane(axes: kit.Axes, task: str, which: str) -> None:
+        _contours(axes, kit.pick(surfaces, task=task, plane=which, split=TRAIN))
+        rows = points[points["task"] == task]
+        path = rows[rows["point"] == declared.PATH].sort_values("step")
+        if len(path):
+            halo = [withStroke(linewidth=1.8, foreground="white")]
+            axes.plot(path["x"], path["y"], path_effects=halo, **_PATH)
+        for row in rows[rows["point"].isin(list(_SURFACE_LOOKS))].to_dict("records"):
+            _dot(axes, row["point"], float(row["x"]), float(row["y"]))
+
+    def line(axes: kit.Axes, task: str) -> None:
+        for split, look in _LINES.items():
+            own = kit.pick(surfaces, task=task, plane=declared.LINE, split=split).sort_values("x")
+            axes.fill_between(
+                own["x"], own["ci_low"], own["ci_high"], color=kit.GREY, alpha=0.2, lw=0
+            )
+            axes.plot(own["x"], own["loss"], **look)
+        for place, name in ((0, declared.PRETRAINED), (1, declared.FINETUNED)):
+            axes.axvline(place, color=_SURFACE_LOOKS[name]["color"], linewidth=0.8, zorder=0)
+        axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 5, 10]))
+
+    panels = [
+        [
+            kit.Panel(
+                plane, of=(declared.MODELS,), x="To pre-trained", y="To random init.", height=1.5
+            )
+        ],
+        [kit.Panel(line, declared.LINE, x="To fine-tuned", y="Loss", height=1.1)],
+    ]
+    legend: dict[str, Any] = {_IN_FULL[name]: look for name, look in _SURFACE_LOOKS.items()}
+    if declared.PATH in set(points["point"]):
+        legend["path of the fine-tuning"] = _PATH
+    legend |= {"loss of training examples": _LINES[TRAIN]}
+    legend |= {"of validation examples": _LINES[VALIDATION]}
+    headline = "Loss around fine-tuned models (darker = greater)"
+    return kit.page(sources, headline, panels, most=4, legend=legend)
+
+
+def levels(losses: Floats) -> Floats:
+    """Boundaries of colours, evenly spaced on a logarithmic scale, ascending.
+
+    The highest is a percentile of the losses, because a few nodes far away are much higher than
+    all others. Losses that hardly differ get boundaries around them, so that they have one colour.
+    """
+    lowest = max(float(losses.min()), 1e-6)
+    highest = max(float(np.percentile(losses, _ROBUST)), lowest * (1 + _FLAT))
+    return np.geomspace(lowest, highest, _LEVELS + 1)
+
+
+def _of_first_seeds(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["seed"] == table.groupby("task")["seed"].transform("min")]
+
+
+def _contours(axes: kit.Axes, rows: pd.DataFrame) -> None:
+    losses = rows.pivot(index="row", columns="column", values="loss").to_numpy(dtype=np.float64)
+    x, y = (rows.groupby(place)[way].first() for place, way in (("column", "x"), ("row", "y")))
+    found = levels(losses)
+    losses = np.maximum(losses, found[0])
+    norm = BoundaryNorm(found, 256, extend="max")
+    mesh = axes.contourf(x, y, losses, cmap=kit.SCORE, norm=norm, levels=found, extend="max")
+    if losses.max() > found[1]:
+        axes.contour(x, y, losses, levels=found[1:], colors="white", linewidths=0.25)
+    bar = kit.scale(axes.figure, mesh, ax=axes)
+    bar.set_ticks(found[::2].tolist(), labels=[f"{level:.2g}" for level in found[::2]])
+    bar.ax.minorticks_off()
+    axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 5, 10]))
+
+
+def _dot(axes: kit.Axes, name: str, x: float, y: float) -> None:
+    axes.plot([x], [y], zorder=3, **_SURFACE_LOOKS[name])
+    halo = [withStroke(linewidth=1.4, foreground="white")]
+    place: dict[str, Any] = {"textcoords": "offset points", **_LABELS[name]}
+    axes.annotate(_PLANE_NAMES[name], (x, y), color=kit.INK, path_effects=halo, **place)
+
+
+# How flat the loss is around fine-tuned models, by how they began (Hao et al. 2019).
+
+_FLATNESS_LOOKS = {
+    declared.STATES[0]: kit.dot(kit.BLUE),
+    declared.STATES[1]: kit.dot(kit.VERMILLION, "s"),
+}
+_FLATNESS_WORDS = {
+    declared.STATES[0]: "from pre-trained weights",
+    declared.STATES[1]: "from random weights",
+}
+_TITLES = {
+    declared.RISE: "Mean rise",
+    declared.SHARPNESS: "Sharpness (%)",
+    declared.TRACE: "Trace of the Hessian",
+    declared.TOP: "Top eigenvalue",
+}
+
+
+def draw_flatness(sources: kit.Sources) -> kit.Figure:
+    """Draw a panel for each measure: both states on every task.
+
+    Small marks are single seeds; large ones their means, with intervals, hollow for models that
+    have not learned. Scales are logarithmic where all is positive and means differ by more than a
+    factor of ten.
+    """
+    means, seeds = sources.table(declared.FLATNESS_MEANS), sources.table(declared.FLATNESS, "seeds")
+    flags = learned(seeds).rename("learned").reset_index()
+    means = means.merge(flags, on=["task", "state", "split"], how="left")
+    means, seeds = (_chosen(rows) for rows in (means, seeds))
+    means["learned"] = means["learned"].fillna(value=False).astype(bool)
+    places = {task: task for task in sources.tasks}
+
+    def states(axes: kit.Axes, title: str) -> None:
+        of_seeds, rows = (table[table["measure"] == measure[title]] for table in (seeds, means))
+        look: dict[str, Any] = {
+            "at": "task",
+            "by": "state",
+            "spread": ["state"],
+            "apart": 0.3,
+            "upright": True,
+        }
+        small = {
+            state: {**each, "markersize": 1.6, "alpha": 0.6}
+            for state, each in _FLATNESS_LOOKS.items()
+        }
+        beside = of_seeds.assign(task=of_seeds["task"].map(list(places).index) + 0.09)
+        kit.intervals(axes, beside, "value", small, **look)
+        ends = ("ci_low", "ci_high")
+        kit.intervals(
+            axes, rows, "value", _FLATNESS_LOOKS, places=places, ends=ends, sure="learned", **look
+        )
+        axes.tick_params(axis="x", rotation=90 if len(places) > 3 else 0)
+        if min(of_seeds["value"].min(), rows[["value", "ci_low"]].min().min()) > 0:
+            if rows["value"].max() > 10 * rows["value"].min():
+                axes.set_yscale("log")
+        else:
+            axes.axhline(0, color=kit.BAND, linewidth=0.6, zorder=0)
+
+    measure = {title: name for name, title in _TITLES.items()}
+    legend = {_FLATNESS_WORDS[state]: look for state, look in _FLATNESS_LOOKS.items()}
+    legend["hollow: not learned"] = kit.hollow(kit.dot(kit.GREY))
+    panel = kit.Panel(states, x="Task", y="Sharper →", height=1.6)
+    headline = "How sharply the loss rises around fine-tuned models"
+    return kit.page(sources, headline, kit.Grid(list(measure), panel, most=4), legend=legend)
+
+
+def _chosen(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the training examples, or of the only split there is."""
+    split = declared.TRAIN if (table["split"] == declared.TRAIN).any() else table["split"].iloc[0]
+    return table[table["split"] == split].copy()
+
+
+_NAMES = ("lower", "middle", "upper")
+_MODEL = ["on", "state", "seed"]
+
+
+def thirds(reset: pd.DataFrame) -> pd.DataFrame:
+    """Effects of resetting a third of the layers on accuracy, or on a task's first metric.
+
+    Args:
+        reset: The table ``reset_layers``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``, ``third``; ``value``, with ``low`` and
+        ``high``. Encoders with fewer than three layers have no rows.
+    """
+    chosen = reset[reset["kind"] == THIRD]
+    ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
+    rows = by_accuracy(chosen).rename(columns=ends)
+    place = rows.groupby(_MODEL)["first_layer"].rank().astype(int) - 1
+    rows = rows.assign(third=[_NAMES[number] for number in place])
+    return rows[[*_MODEL, "third", *ESTIMATE]].reset_index(drop=True)
+
+
+def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
+    """How much flatter the loss is after fine-tuning pre-trained weights than random ones.
+
+    Of two models of one seed, it is the relative difference (r − p) / (|r| + |p|), between −1 and
+    1, so that measures and tasks have one unit. Both models must have learned their training
+    examples: around one that has not, the loss may be flat, but it is no optimum.
+
+    Args:
+        flatness: The table ``flatness``.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``, ``measure``; ``value``, above 0 if the loss
+        is flatter around the model that began with pre-trained weights, with ``low`` and ``high``:
+        both ends at the worst, which is valid for any dependence. A sharpness has no error of its
+        own. Tasks on which a state has not learned, by the mean over seeds, have no rows.
+    """
+    flags = learned(flatness[flatness["split"] == TRAIN]).groupby("task").all()
+    chosen = flatness[(flatness["split"] == TRAIN) & flatness["task"].isin(flags.index[flags])]
+    chosen = chosen.assign(
+        low=chosen["ci_low"].fillna(chosen["value"]), high=chosen["ci_high"].fillna(chosen["value"])
+    )
+    key = ["task", "seed", "measure"]
+    ours, theirs = (chosen[chosen["state"] == state].set_index(key) for state in STATES)
+    theirs = theirs.reindex(ours.index)
+    found = ours.index.to_frame(index=False).rename(columns={"task": "on"})
+    return found.assign(
+        state=STATES[0],
+        value=_relative(theirs["value"], ours["value"]),
+        low=_relative(theirs["low"], ours["high"]),
+        high=_relative(theirs["high"], ours["low"]),
+    )[["on", "state", "seed", "measure", *ESTIMATE]]
+
+
+def _relative(one: pd.Series[float], other: pd.Series[float]) -> Floats:
+    """(one − other) / (|one| + |other|); 0 where both are 0."""
+    total = (one.abs() + other.abs()).to_numpy(dtype=np.float64)
+    difference = (one - other).to_numpy(dtype=np.float64)
+    return np.divide(difference, total, out=np.zeros_like(difference), where=total != 0)

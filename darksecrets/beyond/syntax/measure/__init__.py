@@ -1,0 +1,1 @@
+"""Heads measured on sentences whose trees, or antecedents, are known."""
