@@ -85,9 +85,3 @@ rule compressed_models:
     input:
         per_task_and_seed("<results>/compressed_models/{task}/seed-{seed}", COMPRESSED)
         or "<results>/tables/compression.csv",
-
-
-rule look:
-    """The old name of the target `inspect`."""
-    input:
-        rules.inspect.output,

@@ -46,7 +46,7 @@ from darksecrets.paper.features.parser import parse
 from darksecrets.paper.features.tokens import Tokens, describe_example
 from darksecrets.paper.framenet.heads import Link
 from darksecrets.paper.framenet.links import Annotation, words_of
-from darksecrets.paper.framenet.sources import from_tsv
+from darksecrets.paper.framenet.sources import read_tsv
 from tools.corpus.tasks import generate
 
 FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
@@ -225,7 +225,7 @@ def row(kind: object, passed: object, of: int, p: float, what: str = "") -> Row:
 
 
 FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
-    "framenet_heads, 473": lambda: of_links(links(from_tsv(FOLDER / "framenet/links_473.tsv"))),
+    "framenet_heads, 473": lambda: of_links(links(read_tsv(FOLDER / "framenet/links_473.tsv"))),
     "framenet_heads, generated": lambda: of_links(links(frames.collect(1)[:COUNT])),
     "equal_words, STS-B": lambda: of_pairs(stsb(), EQUAL),
     "equal_words, generated": lambda: of_pairs(generated_stsb(), EQUAL),

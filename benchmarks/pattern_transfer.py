@@ -36,9 +36,9 @@ from _machine import describe, write_results
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.paper.patterns import (
-    annotations,
     classifier,
     cnn,
+    labelled_maps,
     logistic,
     quality,
     shares,
@@ -81,14 +81,14 @@ class Labelled:
         composed: Whether composed maps are trained on.
     """
 
-    data: annotations.Annotations
+    data: labelled_maps.Annotations
     prepared: classifier.Prepared
     composed: bool = True
 
     @classmethod
     def read(cls, folder: Path) -> Labelled:
         """Read and prepare a set."""
-        data = annotations.load([folder])
+        data = labelled_maps.load([folder])
         return cls(data, classifier.Prepared.of(data, FIRST_SEED))
 
     def examples(self, rows: Rows) -> tuple[classifier.Inputs, torch.Tensor, torch.Tensor]:
@@ -496,7 +496,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["variants", "noise", "curve", "coverage"])
-    parser.add_argument("--annotations", type=Path, default=annotations.SHIPPED)
+    parser.add_argument("--annotations", type=Path, default=labelled_maps.SHIPPED)
     parser.add_argument("--predictions", type=Path, default=trained.PREDICTIONS)
     parser.add_argument("--seeds", type=int, help="of variants (default: 1), and of noise (5)")
     parser.add_argument("--draws", type=int, default=5)

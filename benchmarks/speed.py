@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.core.attention.extraction import extract, read_sample
 from darksecrets.core.attention.store import AttentionStore
-from darksecrets.core.data.batches import by_length, load_split
+from darksecrets.core.data.batches import batches_by_length, load_split
 from darksecrets.core.interventions.sets import sweep_sets
 from darksecrets.core.interventions.sweep import choose_backend
 from darksecrets.core.models.hooks import shape_of
@@ -131,11 +131,11 @@ def time_sweep(folder: Path) -> dict[str, float]:
     looped = np.empty((LOOP_SETS, len(split), 2))
 
     def run_sweep() -> None:
-        for rows in by_length(split.lengths, 64):
+        for rows in batches_by_length(split.lengths, 64):
             found[:, rows] = backend.all_logits(rows)
 
     def run_loop() -> None:
-        for rows in by_length(split.lengths, BATCH):
+        for rows in batches_by_length(split.lengths, BATCH):
             batch = split.batch(rows)
             del batch["labels"]
             for place, number in enumerate(chosen):
@@ -163,7 +163,7 @@ def time_extraction(folder: Path) -> dict[str, float]:
         extract(folder / "model", sample, output, max_length=LONGEST, batch_size=BATCH)
 
     def run_model() -> None:
-        for rows in by_length(split.lengths, BATCH):
+        for rows in batches_by_length(split.lengths, BATCH):
             batch = split.batch(rows)
             del batch["labels"]
             model(**batch, output_attentions=True)

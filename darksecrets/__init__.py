@@ -2,7 +2,7 @@
 
 For work in a notebook, see docs/notebook.md:
 
-    from darksecrets import AttentionStore, disable, extract, look, observe
+    from darksecrets import AttentionStore, disable, extract, inspect, observe
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from darksecrets.core.interventions.results import SweepResult
     from darksecrets.core.models.hooks import Intervention, intervene, observe
     from darksecrets.core.run.version import __version__
-    from darksecrets.pages.inspect.looking import look
+    from darksecrets.pages.inspect.inspecting import inspect
 
 __all__ = [
     "AttentionStore",
@@ -26,8 +26,8 @@ __all__ = [
     "__version__",
     "disable",
     "extract",
+    "inspect",
     "intervene",
-    "look",
     "observe",
 ]
 
@@ -40,12 +40,16 @@ _MODULES = {
     "disable": "core.interventions.disable",
     "extract": "core.attention.extraction",
     "intervene": "core.models.hooks",
-    "look": "pages.inspect.looking",
+    "inspect": "pages.inspect.inspecting",
     "observe": "core.models.hooks",
 }
 
+_FORMER = {"look": "inspect"}
+"""Names of an earlier version, which still lead to what they named."""
+
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the names above
+    name = _FORMER.get(name, name)
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -83,7 +83,7 @@ def module_of(name: str, script: str) -> tuple[str, ...]:
     """The module that the common script of all figures imports for a figure."""
     if script != "core/figure":
         return ()
-    return (dotted_name(ROOT, {"inspect": "look"}.get(name, name)),)
+    return (dotted_name(ROOT, name),)
 
 
 def imports(node: ast.AST) -> Iterator[str]:

@@ -19,18 +19,18 @@ for name in modules:
     if not name.endswith("__main__"):
         importlib.import_module(name)
 
-from darksecrets.paper.framenet.sources import from_tsv
+from darksecrets.paper.framenet.sources import read_tsv
 from darksecrets.core.models.loading import load_tokenizer
-from darksecrets.paper.patterns import annotation, annotations
+from darksecrets.paper.patterns import labelling, labelled_maps
 from darksecrets.paper.patterns.mapset import MapSet
 from darksecrets.paper.patterns.page.app import create_app
 from darksecrets.core.run import records
 from darksecrets.core.run.files import RESOURCES
 
 labels = Path("labels")
-annotation.prepare(labels, RESOURCES / "patterns")
-with annotation.open_labels(labels) as file:
-    labelling = annotation.Pass(MapSet.load(labels), file, "someone", 1)
+labelling.prepare(labels, RESOURCES / "patterns")
+with labelling.open_labels(labels) as file:
+    labelling = labelling.Pass(MapSet.load(labels), file, "someone", 1)
     page = create_app(labelling, "token").test_client()
     paths = ("", "static/page.css", "static/page.js", "static/icon.svg", "borderline")
     served = [page.get(f"/token/{path}") for path in paths]
@@ -38,9 +38,9 @@ with annotation.open_labels(labels) as file:
 print(json.dumps({
     "package": str(Path(darksecrets.__file__).parent),
     "modules": len(modules),
-    "links": len(from_tsv(RESOURCES / "corpus" / "frames.tsv")),
+    "links": len(read_tsv(RESOURCES / "corpus" / "frames.tsv")),
     "vocabulary": len(load_tokenizer(RESOURCES / "tiny-bert")),
-    "labelled maps": len(annotations.load(annotations.folders([])).maps),
+    "labelled maps": len(labelled_maps.load(labelled_maps.folders([])).maps),
     "paper": sorted(path.name for path in (RESOURCES / "paper").glob("*.csv")),
     "labelling page": [answer.status for answer in served],
     "commit": records.find_commit(),

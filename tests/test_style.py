@@ -1,5 +1,6 @@
 """Linters and type checks: their findings are failures."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -80,6 +81,26 @@ def test_every_script_belongs_to_a_rule_and_every_script_of_a_rule_exists(root):
     scripts = root / "scripts"
     shipped = {str(path.relative_to(scripts)) for path in scripts.glob("*/[!_]*.py")}
     assert used == shipped
+
+
+PREPOSITION = re.compile(
+    r"_*(of|by|at|in|on|from|to|with|without|over|under|above|below|behind|among|between)(_|$)"
+)
+CONVENTIONAL = re.compile(r"of|from_\w+|on_(step|epoch|train|save)\w*|at|over_control")
+"""Other constructors, callbacks of `transformers`, and a property named like its column."""
+
+
+def test_no_function_or_class_is_named_with_a_preposition_first(root):
+    """A function is a verb, or the noun that it returns."""
+    found = []
+    for folder in ("darksecrets", "scripts", "workflow"):
+        for path in sorted((root / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    name = node.name
+                    if PREPOSITION.match(name) and not CONVENTIONAL.fullmatch(name):
+                        found.append(f"{path.relative_to(root)}: {name}")
+    assert not found
 
 
 def test_markdown_links_lead_somewhere(root):

@@ -5,7 +5,7 @@ python -m tools.pictures --demo results/demo --real results/real \
     --small-data results/small-data
 
 Figures, atlas and report are made from the tables and attention stores of the runs, which stay as
-they are; nothing is trained or swept. The pictures of `look` take a run of that target. Pages are
+they are; nothing is trained or swept. Pictures of `inspect` take a run of that target. Pages are
 shown in headless Chromium. Pictures of a run that is not given stay as they are, and are named;
 what cannot be made is named with its reason, and the command then fails. The data of the runs must
 still be in place.
@@ -97,7 +97,7 @@ FIVE_SEEDS: Mapping[str, str] = {
 SMALL_DATA: Mapping[str, str] = {"real-loss-surfaces-rte.png": "loss_surfaces"}
 """Pictures of the run with fine-tuning as advised for small data."""
 
-LOOK: Mapping[str, str] = {"look-heads.png": "heads-1", "look-maps.png": "maps-1"}
+LOOK: Mapping[str, str] = {"inspect-heads.png": "heads-1", "inspect-maps.png": "maps-1"}
 """Pictures of a text; names of figures."""
 
 LABELLING = "labelling-page.png"
@@ -252,7 +252,7 @@ def of_run(run: Path, pictures: Mapping[str, str | Page], problems: Problems) ->
 
 
 def of_text() -> None:
-    """Make the pictures of `look`: the heads of the tiny BERT on a text."""
+    """Make the pictures of `inspect`: the heads of the tiny BERT on a text."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
         command += ["--directory", folder, "--cores", str(os.cpu_count()), "inspect"]

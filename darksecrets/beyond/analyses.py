@@ -28,7 +28,7 @@ def find() -> Mapping[str, Analysis]:
 
     An analysis comes after those that it needs.
     """
-    left = sorted(_by_package().values(), key=lambda each: (each.section, each.name))
+    left = sorted(_find_entries().values(), key=lambda each: (each.section, each.name))
     ordered: dict[str, Analysis] = {}
     while left:
         ready = next(each for each in left if set(each.needs) <= set(ordered))
@@ -38,14 +38,14 @@ def find() -> Mapping[str, Analysis]:
 
 
 @cache
-def _by_package() -> dict[str, Analysis]:
+def _find_entries() -> dict[str, Analysis]:
     packages = [path.parent.name for path in entries()]
     return {name: import_module(f"{__package__}.{name}.declared").ANALYSIS for name in packages}
 
 
 def package_of(name: str) -> str:
     """The package, and rule file, of an analysis."""
-    return next(package for package, one in _by_package().items() if one.name == name)
+    return next(package for package, one in _find_entries().items() if one.name == name)
 
 
 def entries() -> list[Path]:
@@ -94,7 +94,7 @@ def checks(named: Iterable[str]) -> list[Callable[[Mapping[str, Any]], None]]:
 
 
 @cache
-def of_tables() -> dict[str, str]:
+def analyses_by_table() -> dict[str, str]:
     """The analysis of each table that is beyond the paper."""
     return {
         table.name: one.name

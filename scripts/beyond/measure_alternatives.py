@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.core.attention.extraction import read_sample
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.models.reading import readings
-    from darksecrets.core.run.columns import of_weights
+    from darksecrets.core.run.columns import table_of_weights
     from darksecrets.core.run.files import atomic
 
     params = job.params
@@ -21,7 +21,7 @@ def main(job: Job) -> None:
     maps = run(models, read_sample(job.input.dataset, sampled), params.measures)
     tables, kept = attended(maps, job.input.annotation, job.wildcards.task, params.seed)
     for table in OF_HEADS:
-        table.write(tables[of_weights(table)], getattr(job.output, of_weights(table)))
+        table.write(tables[table_of_weights(table)], getattr(job.output, table_of_weights(table)))
     with atomic(job.output.examples) as temporary:
         for (measure, model), profiles in kept.items():
             profiles.save(profiles_in(temporary, measure, model))

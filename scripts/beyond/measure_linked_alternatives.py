@@ -9,7 +9,7 @@ def main(job: Job) -> None:
     from darksecrets.beyond.attention_measures.declared import (
         LINKED_CONTROLS,
         LINKED_HEADS,
-        with_weights,
+        prepend_weights,
     )
     from darksecrets.beyond.attention_measures.measure import linked, run
     from darksecrets.core.models.reading import readings
@@ -22,5 +22,5 @@ def main(job: Job) -> None:
     maps = run(models, examples, params.measures)
     heads, controls = linked(maps, annotations, params.draws, params.seed)
     of_weights = HEADS.read(job.input.heads), CONTROLS_OF_HEADS.read(job.input.controls)
-    LINKED_HEADS.write(with_weights(of_weights[0], heads), job.output.table)
-    LINKED_CONTROLS.write(with_weights(of_weights[1], controls), job.output.controls)
+    LINKED_HEADS.write(prepend_weights(of_weights[0], heads), job.output.table)
+    LINKED_CONTROLS.write(prepend_weights(of_weights[1], controls), job.output.controls)

@@ -27,6 +27,6 @@ def main(job: Job) -> None:
             statistics.save(folder / f"{model}.npz")
             apart = Distances.measure(store, params.seed)
             heads.append(identify(apart.table(), task, model))
-            examples.append(identify(apart.by_example(), task, model))
+            examples.append(identify(apart.mean_by_example(), task, model))
     HEAD_DISTANCES.write(pd.concat(heads, ignore_index=True), output.head_distances)
     EXAMPLE_DISTANCES.write(pd.concat(examples, ignore_index=True), output.example_distances)

@@ -17,7 +17,7 @@ def main(job: Job) -> None:
 
     tables = {path.stem: TABLES[path.stem].read(path) for path in job.input.all("tables")}
     maps = {path.stem: json.loads(path.read_text("utf-8")) for path in job.input.all("maps")}
-    papers = registry.of_run(registry.read(job.input.all("registry")), job.params.analyses)
+    papers = registry.select_for_run(registry.read(job.input.all("registry")), job.params.analyses)
     made = history.facts(job.output.page.parent, **job.params.facts)
     run = building.Run(**job.params.run, made=made)
     content, numbers = building.content(run, tables, CLAIMS.read(job.input.claims), papers, maps)

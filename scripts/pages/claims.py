@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     from darksecrets.pages.claims.tables import BESIDE_PAPER, CLAIMS
     from darksecrets.pages.contracts import TABLES
 
-    papers = registry.of_run(registry.read(job.input.all("registry")), job.params.analyses)
+    papers = registry.select_for_run(registry.read(job.input.all("registry")), job.params.analyses)
     run = sources.Run(**job.params.run)
     tables = sources.read(job.input.all("tables"), TABLES)
     CLAIMS.write(deciding.table(papers, tables, run), job.output.table)

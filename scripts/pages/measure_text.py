@@ -17,7 +17,7 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.paper.features.measures import TABLES
     from darksecrets.paper.features.parser import identify
 
-    examples = texts.of_table(EXAMPLES.read(job.input.examples))
+    examples = texts.read_table(EXAMPLES.read(job.input.examples))
     nlp, unparsed = measuring.load_parser(job.params.parse, job.params.pipeline)
     store, annotation = AttentionStore.open(job.input.store), measuring.annotate(examples, nlp)
     measures = measuring.measure_heads(store, annotation, examples, job.params.seed)

@@ -6,9 +6,9 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Read the source, select as the paper does, write a row per link."""
-    from darksecrets.paper.framenet.links import to_table
+    from darksecrets.paper.framenet.links import links_table
     from darksecrets.paper.framenet.sources import collect
     from darksecrets.paper.framenet.tables import LINKS
 
     downloaded = next(iter(job.input.all("downloaded")), None)
-    LINKS.write(to_table(collect(dict(job.params.items()), downloaded)), job.output.table)
+    LINKS.write(links_table(collect(dict(job.params.items()), downloaded)), job.output.table)

@@ -9,8 +9,8 @@ def main(job: Job) -> None:
     import pandas as pd
 
     from darksecrets.paper.patterns import shares, tables
-    from darksecrets.paper.patterns.annotations import encoder_of
-    from darksecrets.paper.patterns.repetition import pattern_agreement
+    from darksecrets.paper.patterns.head_agreement import pattern_agreement
+    from darksecrets.paper.patterns.labelled_maps import encoder_of
 
     params, output = job.params, job.output
     predictions = tables.PATTERN_PREDICTIONS.read(job.input.predictions)
@@ -28,7 +28,7 @@ def main(job: Job) -> None:
         encoder, seed = encoder_of(params.encoder, state), params.seed + 1
         counted = shares.table(own, known, encoder, state, params.resamples, seed)
         of_models.append(origin.merge(counted, how="cross"))
-        of_heads.append(origin.merge(shares.by_head(own), how="cross"))
+        of_heads.append(origin.merge(shares.shares_by_head(own), how="cross"))
     patterns = pd.concat(of_models, ignore_index=True)[list(tables.PATTERN_SHARES.names)]
     tables.PATTERN_SHARES.write(patterns, output.patterns)
     tables.PATTERN_HEADS.write(pd.concat(of_heads, ignore_index=True), output.pattern_heads)

@@ -9,15 +9,15 @@ def main(job: Job) -> None:
     import pandas as pd
     import torch
 
-    from darksecrets.paper.patterns import annotations, crossvalidation
+    from darksecrets.paper.patterns import crossvalidation, labelled_maps
     from darksecrets.paper.patterns.cnn import Training
     from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(job.threads)
     settings = job.params.training
-    sources = annotations.folders(settings["annotations"])
-    data = annotations.load(sources)
+    sources = labelled_maps.folders(settings["annotations"])
+    data = labelled_maps.load(sources)
     training = Training(settings["epochs"], settings["seed"])
     predictions = crossvalidation.cross_validate(data, settings["folds"], training)
-    again = crossvalidation.label_again(data, annotations.labels(sources))
+    again = crossvalidation.label_again(data, labelled_maps.labels(sources))
     PATTERN_PREDICTIONS.write(pd.concat([predictions, again]), job.output.predictions)

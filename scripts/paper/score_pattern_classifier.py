@@ -9,7 +9,7 @@ def main(job: Job) -> None:
 
     Of the classifier that ships with the project, also write the predictions.
     """
-    from darksecrets.paper.patterns import annotations, quality, typical
+    from darksecrets.paper.patterns import labelled_maps, quality, typical
     from darksecrets.paper.patterns.classes import LENIENT
     from darksecrets.paper.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS, TYPICAL_MAPS
 
@@ -18,7 +18,7 @@ def main(job: Job) -> None:
         PATTERN_PREDICTIONS.write(predictions, path)
     scores = quality.scores(predictions, job.params.resamples, job.params.seed)
     PATTERN_CV.write(scores, job.output.scores)
-    data = annotations.load(annotations.folders(job.params.annotations))
+    data = labelled_maps.load(labelled_maps.folders(job.params.annotations))
     chosen = typical.choose(data, quality.held_out_predictions(predictions, LENIENT))
     TYPICAL_MAPS.write(chosen, job.output.table)
     typical.save(chosen, data, job.output.maps)

@@ -12,12 +12,12 @@ def main(job: Job) -> dict[str, Any]:
     import torch
 
     from darksecrets.core.run.files import atomic
-    from darksecrets.paper.patterns import annotations, classifier, crossvalidation, trained
+    from darksecrets.paper.patterns import classifier, crossvalidation, labelled_maps, trained
     from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(job.threads)
     settings = job.params.training
-    data = annotations.load(annotations.folders(settings["annotations"]))
+    data = labelled_maps.load(labelled_maps.folders(settings["annotations"]))
     prepared = classifier.Prepared.of(data, settings["seed"])
     found = classifier.train(prepared, np.arange(len(data.table)))
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)

@@ -127,7 +127,7 @@ def claims() -> pd.DataFrame:
     rows = [
         empty
         | {"paper": paper.name, "id": claim.id, "section": claim.section, "claim": claim.claim}
-        | {"here": "undecided", "verdict": "not comparable", "reason": "made up"}
+        | {"verdict": "undecided", "verdict_on_paper": "not comparable", "reason": "made up"}
         for paper in papers
         for claim in paper.claims
     ]

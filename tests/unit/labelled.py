@@ -29,7 +29,7 @@ def _weights(pattern, length, rng):
     return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float16)
 
 
-def labelled_maps(patterns, maps_of_each, seed=0):
+def make_labelled_maps(patterns, maps_of_each, seed=0):
     """Maps of different lengths, from two heads of every example, with their labels."""
     rng = np.random.default_rng(seed)
     names = [pattern for pattern in patterns for _ in range(maps_of_each)]

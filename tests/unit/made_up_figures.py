@@ -74,7 +74,7 @@ def _rules(root: Path) -> Iterator[tuple[str, str]]:
         for match in re.finditer(r'^figure\(\n? *"(\w+)".*?^\)', text, re.MULTILINE | re.DOTALL):
             yield match[1], match[0]
         for match in re.finditer(r"^rule (\w+):\n.*?(?=^\S)", text, re.MULTILINE | re.DOTALL):
-            if f'drawn_by("{match[1]}")' in match[0] and match[1] not in ("table1", "look"):
+            if f'drawn_by("{match[1]}")' in match[0] and match[1] not in ("table1", "inspect"):
                 yield match[1], match[0]
 
 

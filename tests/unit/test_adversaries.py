@@ -13,7 +13,7 @@ from adversarial import inferences
 from adversarial.every import ALL
 from adversarial.trials import MEDIUM, NULL, POWER, SMALL, Trial
 
-from darksecrets.core.run.columns import of_weights
+from darksecrets.core.run.columns import table_of_weights
 from darksecrets.pages.contracts import TABLES
 
 
@@ -84,8 +84,8 @@ def statements() -> set[tuple[str, str]]:
     """Table and column of every statement: tests, and intervals of what may be below 0."""
     found = set()
     for table in TABLES.values():
-        if of_weights(table) and table.name not in TRIED_AGAIN:
-            assert of_weights(table) in TABLES
+        if table_of_weights(table) and table.name not in TRIED_AGAIN:
+            assert table_of_weights(table) in TABLES
             continue
         by_name = {column.name: column for column in table.columns}
         for column in table.columns:
@@ -111,7 +111,7 @@ def test_every_statement_of_the_tables_is_tried(trials):
         if not any(name == table and re.search(rf"\b{column}\b", said) for name, said in tried)
         and not any(
             re.fullmatch(known, column)
-            for known in ELSEWHERE.get(of_weights(TABLES[table]) or table, ())
+            for known in ELSEWHERE.get(table_of_weights(TABLES[table]) or table, ())
         )
     }
     assert not missing

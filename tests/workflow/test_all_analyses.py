@@ -92,7 +92,7 @@ def test_alternative_measures_are_of_the_same_models_and_controls(run):
     claims = pd.read_csv(run / "tables" / "claims_by_measure.csv", dtype={"id": str})
     alone = pd.read_csv(run / "tables" / "claims.csv", dtype={"id": str})
     same = claims[claims["attention"] == "weights"].set_index("id")
-    assert (same["here"] == alone.set_index("id")["here"].reindex(same.index)).all()
+    assert (same["verdict"] == alone.set_index("id")["verdict"].reindex(same.index)).all()
 
 
 def test_the_run_has_the_declared_tables_and_no_others(run):

@@ -53,7 +53,7 @@ def test_an_analysis_that_is_off_adds_nothing_to_a_run(whole, paper):
     for name in analyses.find():
         assert of[name], f"{name} has results"
         assert not planned & (of[name] - of["paper"])
-    of_table = analyses.of_tables()
+    of_table = analyses.analyses_by_table()
     claims = next(job for job in paper.dag.jobs if job.rule.name == "claims")
     assert not [path for path in map(str, claims.input) if Path(path).stem in of_table]
 

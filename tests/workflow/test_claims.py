@@ -25,7 +25,7 @@ def test_claims_are_decided_from_all_tables_of_the_run(root, name):
     run = resolve(yaml.safe_load(config.read_text()))
     folder = f"results/{run['run']}/tables"
     papers = registry.read(registry.files())
-    asked = set(registry.tables(registry.of_run(papers, run["analyses"])))
+    asked = set(registry.tables(registry.select_for_run(papers, run["analyses"])))
     assert asked < set(registry.tables(papers)), "those of analyses beyond the paper are left out"
     for table in registry.tables(papers):
         assert (f"{folder}/{TABLES[table].file}" in inputs) == (table in asked), table

@@ -167,7 +167,7 @@ def test_links_are_read_or_refused(rows):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "links.tsv"
         file.write_text(data.LINKS_HEADER + "".join(f"{row}\n" for row in rows), "utf-8")
-        message = refused(links.from_tsv, file)
+        message = refused(links.read_tsv, file)
     assert not message or "links.tsv" in message
 
 

@@ -218,7 +218,7 @@ def test_claims_are_decided_from_the_tables_of_the_run(run):
     beyond = {"48"}
     # Its curve belongs to the analysis `importance`.
     assert set(claims["id"]) == {claim.id for claim in reproduced.claims} - beyond
-    assert set(claims["verdict"]) == {"not comparable"}
+    assert set(claims["verdict_on_paper"]) == {"not comparable"}
     lost = "is missing|does not match|not the table that|has no column|not made by"
     assert not claims["reason"].str.contains(lost).any()
     assert claims["value"].notna().sum() >= 3, "these need no more than two tasks"
@@ -232,7 +232,7 @@ def test_printed_numbers_stand_beside_those_of_the_run(run):
         ["task", "state", "metric", "layer"]
     )
     found = layers.loc["RTE", "finetuned", "accuracy", 1]["delta"].mean()
-    assert first.loc["RTE", "here"] == pytest.approx(found)
+    assert first.loc["RTE", "value"] == pytest.approx(found)
     assert first.loc["RTE", "comparable"] != "yes"
     assert first.loc["QNLI", "comparable"] == "not in this run"
 
@@ -302,7 +302,7 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     assert set(survival["kind"]) == {"head", "layer"}
 
 
-def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
+def test_a_observe_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
     import darksecrets
     from darksecrets.core.attention.store import AttentionStore
     from darksecrets.pages.contracts import TABLES
@@ -316,14 +316,14 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
         "fine_tuning={max_length: 32}",
     )
     jobs = planned(call("-n", "inspect", "--config", *keys).stdout)
-    assert jobs == {"look_at_text": 1, "measure_text": 1, "inspect": 1}
+    assert jobs == {"observe_text": 1, "measure_text": 1, "inspect": 1}
     said = call("inspect", "--config", *keys)
     assert "example 1: " in said.stderr
     assert "tokens are cut off" in said.stderr
     assert (run / "config.yaml").read_text() == recorded
 
     folder = run / "inspect" / "mine"
-    seen = darksecrets.look(
+    seen = darksecrets.inspect(
         text,
         run / "models" / "pretrained",
         classifier=RESOURCES / "patterns" / "classifier",
@@ -349,7 +349,7 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     records = folder.parents[1] / "records"
     record = json.loads((records / "measure_text" / f"{folder.name}.json").read_text())
     assert record["left_out"]["framenet_heads, framenet_controls"]
-    looked = json.loads((records / "look_at_text" / f"{folder.name}.json").read_text())
+    looked = json.loads((records / "observe_text" / f"{folder.name}.json").read_text())
     assert looked["params"]["text"] == text
 
 

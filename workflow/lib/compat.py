@@ -18,7 +18,7 @@ from typing import Any
 from snakemake.io import report, sourcecache_entry
 
 
-def in_place(path: str | Path) -> str:
+def mark_in_place(path: str | Path) -> str:
     """Mark a file that scripts read in place: no storage provider copies it or removes its copy.
 
     Snakemake marks its own scripts and environments this way; there is no flag for other files.

@@ -98,7 +98,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     """
     schema = load_schema()
     seed = schema["properties"][constants.SEED]["default"]
-    config = constants.without(_as_meant(config, schema), seed)
+    config = constants.remove_constants(_as_meant(config, schema), seed)
     errors = _validator()(schema).iter_errors(config)
     mistakes = sorted({line for error in errors for line in _explain(error)})
     if mistakes:
@@ -106,7 +106,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
         raise InputError(
             f"The configuration is not valid:\n{lines}\nconfig/README.md explains every key."
         )
-    resolved: dict[str, Any] = _within_project(_with_defaults(config, schema))
+    resolved: dict[str, Any] = _within_project(_fill_defaults(config, schema))
     if resolved["framenet"]["source"] == "tsv" and not resolved["framenet"]["path"]:
         resolved["framenet"]["path"] = _relative(SHIPPED_LINKS)
     constants.add(resolved)
@@ -267,14 +267,14 @@ def _expected(error: jsonschema.ValidationError) -> str:
     return words.format(json.dumps(error.validator_value))
 
 
-def _with_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Fill in the defaults of an object and of its nested objects."""
     filled = {}
     for key, part in schema["properties"].items():
         if key not in value and "default" not in part:
             continue
         entry = copy.deepcopy(value[key] if key in value else part["default"])
-        filled[key] = _with_defaults(entry, part) if "properties" in part else entry
+        filled[key] = _fill_defaults(entry, part) if "properties" in part else entry
     return filled
 
 

@@ -48,7 +48,7 @@ SEEDED = (
 """Sections whose constant ``seed`` is the key `SEED`."""
 
 
-def without(config: Mapping[str, Any], seed: object) -> dict[str, Any]:
+def remove_constants(config: Mapping[str, Any], seed: object) -> dict[str, Any]:
     """A configuration as given, without constants.
 
     Args:

@@ -63,7 +63,7 @@ def _tasks_of(config: Mapping[str, Any], wildcards: Any) -> list[str]:  # noqa: 
     return [task] if task else list(config["tasks"])
 
 
-def _of_training(config: Mapping[str, Any], tasks: list[str]) -> float:
+def _training_memory(config: Mapping[str, Any], tasks: list[str]) -> float:
     """Megabytes: weights with their gradients and averages, a batch, and the encoded texts."""
     settings, size = config["fine_tuning"], size_of(config)
     batch = size.activations(settings["batch_size"], settings["max_length"])
@@ -80,7 +80,7 @@ def _trained(config: Mapping[str, Any], tasks: list[str]) -> float:
     return weighted * TOKENS * size_of(config).encoder
 
 
-def _of_maps(config: Mapping[str, Any], _: list[str]) -> float:
+def _maps_memory(config: Mapping[str, Any], _: list[str]) -> float:
     """Megabytes: some models, and the maps of a batch of the longest examples."""
     size, length = size_of(config), config["fine_tuning"]["max_length"]
     maps = size.layers * size.heads * length**2 * config["attention"]["batch_size"]
@@ -94,7 +94,7 @@ def _observed(config: Mapping[str, Any], tasks: list[str]) -> float:
     return 2 * PASSES * models * max(rows) * TOKENS * size_of(config).encoder
 
 
-def _of_sets(config: Mapping[str, Any], tasks: list[str]) -> float:
+def _sets_memory(config: Mapping[str, Any], tasks: list[str]) -> float:
     """Megabytes: a model, what threads compute of it, and the predictions of all sets."""
     predictions = 16 * _sets(config) * max(examples(config, task)[1] for task in tasks)
     return (24 * size_of(config).weights + predictions) / MB + 250 * config["threads"]
@@ -111,7 +111,7 @@ def _sets(config: Mapping[str, Any]) -> int:
     return 1 + size.layers * (size.heads + 1) + len(config["ablation"]["sets"])
 
 
-def _of_tables(config: Mapping[str, Any], _: list[str]) -> float:
+def _tables_memory(config: Mapping[str, Any], _: list[str]) -> float:
     """Megabytes: numbers of every sampled example, layer and model, of all tasks together."""
     models = sum(2 + len(entry["seeds"]) for entry in config["tasks"].values())
     return 2000 * config["samples"]["size"] * size_of(config).layers * models / MB
@@ -124,10 +124,10 @@ def _hour(_config: Mapping[str, Any], _tasks: list[str]) -> float:
 
 Formula = Callable[[Mapping[str, Any], list[str]], float]
 KINDS: Mapping[Kind, tuple[Formula, Formula]] = {
-    "train": (_of_training, _trained),
-    "forward": (_of_maps, _observed),
-    "sweep": (_of_sets, _swept),
-    "tables": (_of_tables, _hour),
+    "train": (_training_memory, _trained),
+    "forward": (_maps_memory, _observed),
+    "sweep": (_sets_memory, _swept),
+    "tables": (_tables_memory, _hour),
 }
 """Megabytes of memory, besides the libraries, and operations of each class."""
 

@@ -198,7 +198,7 @@ def _mistakes(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> 
     if "labels" in own and "range" in own:
         yield ": found labels and range, expected labels (classes) or range (regression)"
     elif "labels" in entry:
-        yield from _of_labels(entry["labels"])
+        yield from _label_faults(entry["labels"])
     elif "range" in entry:
         low, high = entry["range"]
         if not low < high:
@@ -207,11 +207,11 @@ def _mistakes(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> 
         yield ": expected labels (names of the classes) or range (of a regression)"
     if "labels" in entry or "range" in entry:
         for metric in entry.get("metrics", ()):
-            yield from _of_metric(metric, len(entry.get("labels", ())))
-    yield from _of_data(own, entry, data)
+            yield from _metric_faults(metric, len(entry.get("labels", ())))
+    yield from _data_faults(own, entry, data)
 
 
-def _of_labels(labels: Any) -> Iterator[str]:  # noqa: ANN401
+def _label_faults(labels: Any) -> Iterator[str]:  # noqa: ANN401
     values = [*labels, *labels.values()] if isinstance(labels, Mapping) else labels
     if wrong := [label for label in values if not isinstance(label, str) or not label.strip()]:
         found = ", ".join(
@@ -226,14 +226,14 @@ def _of_labels(labels: Any) -> Iterator[str]:  # noqa: ANN401
         yield f".labels: found {len(set(names))} class, expected at least two"
 
 
-def _of_metric(name: str, classes: int) -> Iterator[str]:
+def _metric_faults(name: str, classes: int) -> Iterator[str]:
     metric, known = METRICS.get(name), ", ".join(fitting(classes))
     if metric is None:
         close = _similar(name)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are: {known}"
         yield f".metrics: found the unknown metric '{name}'; {hint}"
     elif not metric.fits(classes):
-        found = f"'{name}', a metric {_what(metric)}, for {_of(classes)}"
+        found = f"'{name}', a metric {_what(metric)}, for {_describe_task(classes)}"
         yield f".metrics: found {found}; expected {known}"
 
 
@@ -243,7 +243,7 @@ def _what(metric: Metric) -> str:
     )
 
 
-def _of(classes: int) -> str:
+def _describe_task(classes: int) -> str:
     return f"a task with {classes} classes" if classes else "a regression (it has a range)"
 
 
@@ -270,7 +270,7 @@ _SHORT = {
 """Other names by which metrics are known."""
 
 
-def _of_data(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> Iterator[str]:
+def _data_faults(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> Iterator[str]:
     if "files" in own and "hub" in own:
         yield ": found files and hub, expected one of them"
     if "files" in own:

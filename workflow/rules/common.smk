@@ -9,26 +9,26 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from darksecrets.pages import contracts
-from darksecrets.paper.ablation import preflight as of_ablation
+from darksecrets.paper.ablation import preflight as ablation_checks
 from darksecrets.pages.atlas import html as page_of_atlas
 from darksecrets.pages.atlas import measures as measures_of_atlas
 from darksecrets.pages.claims import beside_paper, registry
-from darksecrets.core.data import preflight as of_data
+from darksecrets.core.data import preflight as data_checks
 from darksecrets.core.data import sources
 from darksecrets.core.data.tasks import Files, Task
 from darksecrets.paper.features import annotation, parser
 from darksecrets.paper.features.measures import MEASURES
 from darksecrets.paper.features.measures import TABLES as MEASURED_TABLES
-from darksecrets.paper.finetuning import preflight as of_finetuning
+from darksecrets.paper.finetuning import preflight as finetuning_checks
 from darksecrets.paper.framenet import folder as framenet_folder
 from darksecrets.paper.framenet import sources as framenet
 from darksecrets.core.models import checkpoints
-from darksecrets.beyond.norms import preflight as of_norms
-from darksecrets.paper.patterns import annotations, trained
+from darksecrets.beyond.norms import preflight as norms_checks
+from darksecrets.paper.patterns import labelled_maps, trained
 from darksecrets.beyond import analyses
 from darksecrets.core.run import gpus
 from darksecrets.core.run.errors import InputError
-from darksecrets.pages.inspect import preflight as of_text
+from darksecrets.pages.inspect import preflight as text_checks
 from darksecrets.pages.inspect import texts
 from workflow.lib import captions, compat, configuration, imports, preflight, resources
 from workflow.lib.summary import summarize
@@ -37,12 +37,12 @@ given = copy.deepcopy(config)  # without defaults
 try:
     # A run that is given text may need no data, and may disable no heads: that is known only once its
     # jobs are, see `check_data`.
-    with_text = config.get("text") is not None
-    config.update(configuration.resolve(config, needs_data=not with_text))
+    has_text = config.get("text") is not None
+    config.update(configuration.resolve(config, needs_data=not has_text))
     if workflow.is_main_process:
-        preflight.check(config, looking=with_text)
+        preflight.check(config, looking=has_text)
     found = preflight.left_out if workflow.is_main_process else preflight.recorded_left_out
-    config["left_out"] = {key: "" if with_text else why for key, why in found(config).items()}
+    config["left_out"] = {key: "" if has_text else why for key, why in found(config).items()}
     config["most_seeds"] = max(len(entry["seeds"]) for entry in config["tasks"].values())
 except InputError as error:
     raise WorkflowError(str(error)) from None
@@ -91,12 +91,12 @@ PAPER = configuration.is_paper_run(config)
 FACTS = {"seeds": configuration.seeds_in_words(config), "origins": configuration.origins(config)}
 TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
-OF_DATA = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
-OF_EXAMPLES = ("text", "labels", "range")
+DATA_KEYS = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")
+EXAMPLE_KEYS = ("text", "labels", "range")
 # What the classifier on a frozen encoder is trained with.
-OF_FROZEN = ("epochs", "batch_size", "frozen_learning_rate", "warmup", "weight_decay")
+FROZEN_KEYS = ("epochs", "batch_size", "frozen_learning_rate", "warmup", "weight_decay")
 # Of training on a fine-tuned model, nothing of its start matters.
-NOT_OF_GATES = ("frozen_learning_rate", "init_seed", "reinitialized_layers")
+KEYS_UNUSED_BY_GATES = ("frozen_learning_rate", "init_seed", "reinitialized_layers")
 # How encoders are run over texts, and random weights drawn.
 READING = {
     "std": config["fine_tuning"]["from_normal_std"],
@@ -117,7 +117,7 @@ METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
 def shipped(name: str) -> str:
     """A file that ships with the project, wherever the working directory is."""
-    return compat.in_place(os.path.relpath(RESOURCES / name))
+    return compat.mark_in_place(os.path.relpath(RESOURCES / name))
 
 
 def per_task(pattern: str) -> list[str]:
@@ -172,14 +172,14 @@ def scored(kind: str) -> list[str]:
 
 def entries_to_score(tasks: Iterable[str] = tuple(config["tasks"])) -> dict[str, dict]:
     """What scoring needs to know of tasks, all of the run if not given."""
-    needed = (*OF_EXAMPLES, "metrics")
+    needed = (*EXAMPLE_KEYS, "metrics")
     return {
         task: {key: value for key, value in config["tasks"][task].items() if key in needed}
         for task in tasks
     }
 
 
-def without(section: Mapping, *keys: str) -> dict:
+def leave_out(section: Mapping, *keys: str) -> dict:
     """A section of the configuration without some keys, so that editing these reruns nothing."""
     return {key: value for key, value in section.items() if key not in keys}
 
@@ -187,13 +187,13 @@ def without(section: Mapping, *keys: str) -> dict:
 def settings_of_training(wildcards) -> dict:
     """Parameter of a rule: the settings with which an encoder is fine-tuned on its task."""
     of_task = {"epochs": config["tasks"][wildcards.task]["epochs"]}
-    return without(config["fine_tuning"], "frozen_learning_rate") | of_task
+    return leave_out(config["fine_tuning"], "frozen_learning_rate") | of_task
 
 
 def settings_of_frozen(wildcards) -> dict:
     """Parameter of a rule: the settings with which a classifier on a frozen encoder is trained."""
     of_task = {"epochs": config["tasks"][wildcards.task]["epochs"]}
-    return {key: config["fine_tuning"][key] for key in OF_FROZEN} | of_task
+    return {key: config["fine_tuning"][key] for key in FROZEN_KEYS} | of_task
 
 
 def entry_of_task(*keys: str) -> Callable:
@@ -205,7 +205,7 @@ def entry_of_task(*keys: str) -> Callable:
 
 def check_data() -> None:
     """Check what a run that is given text needs besides, once its graph turns out to have data."""
-    if with_text and workflow.is_main_process:
+    if has_text and workflow.is_main_process:
         preflight.check(config)
 
 
@@ -214,7 +214,7 @@ def data_files(wildcards) -> list[str]:
     check_data()
     task = TASKS[wildcards.task]
     if isinstance(task.data, Files):
-        return [compat.in_place(path) for path in sources.paths_of(task).values()]
+        return [compat.mark_in_place(path) for path in sources.paths_of(task).values()]
     return []
 
 
@@ -223,24 +223,28 @@ def checkpoint_files(wildcards) -> list[str]:
     if config["model"]["source"] == "hub":
         return []
     folder = checkpoints.folder_of(config["model"])
-    return [compat.in_place(os.path.relpath(path)) for path in sorted(folder.glob("*.safetensors"))]
+    return [
+        compat.mark_in_place(os.path.relpath(path)) for path in sorted(folder.glob("*.safetensors"))
+    ]
 
 
 def labelled_files() -> list[str]:
     """Files of the labelled maps that the classifier is trained on."""
-    sets = annotations.folders(config["patterns"]["annotations"])
-    files = [path for folder in sets for path in annotations.files(folder)]
-    return [compat.in_place(os.path.relpath(path)) for path in files]
+    sets = labelled_maps.folders(config["patterns"]["annotations"])
+    files = [path for folder in sets for path in labelled_maps.files(folder)]
+    return [compat.mark_in_place(os.path.relpath(path)) for path in files]
 
 
 def links_files(wildcards) -> dict[str, str | list[str]]:
     """Source of the links: a file, FrameNet's index, or NLTK's download."""
     check_data()
     if LINKS["source"] == "tsv":
-        return {"files": compat.in_place(LINKS["path"])}
+        return {"files": compat.mark_in_place(LINKS["path"])}
     if LINKS["path"]:
         return {
-            "files": compat.in_place(framenet_folder.locate(Path(LINKS["path"])) / "luIndex.xml")
+            "files": compat.mark_in_place(
+                framenet_folder.locate(Path(LINKS["path"])) / "luIndex.xml"
+            )
         }
     return {"downloaded": "<results>/framenet/nltk_data"}
 
@@ -248,18 +252,20 @@ def links_files(wildcards) -> dict[str, str | list[str]]:
 def files_of_words(wildcards) -> list[str]:
     """Local files that the words of texts come from: CoNLL-U, or a spaCy pipeline."""
     if config["annotation"]["source"] == "conllu":
-        return [compat.in_place(path) for path in config["annotation"]["conllu"]]
+        return [compat.mark_in_place(path) for path in config["annotation"]["conllu"]]
     return parser_files(wildcards)
 
 
 def parser_files(wildcards) -> list[str]:
     """Files of a local spaCy pipeline."""
     folder = Path(config["annotation"]["pipeline"])
-    return [compat.in_place(path) for path in parser.files_of(folder)] if folder.is_dir() else []
+    return (
+        [compat.mark_in_place(path) for path in parser.files_of(folder)] if folder.is_dir() else []
+    )
 
 
 # Tables that have no rows without tags and dependencies of words.
-OF_WORDS = ("token_pairs", "equal_words", "pair_controls")
+WORD_TABLES = ("token_pairs", "equal_words", "pair_controls")
 
 
 def annotation_with_words(wildcards) -> str:
@@ -271,7 +277,7 @@ def annotation_with_words(wildcards) -> str:
 
 def tasks_of(table: str) -> list[str]:
     """Tasks of the run that have a measure; some need words, and some need two sentences."""
-    if table in OF_WORDS and config["left_out"]["words"]:
+    if table in WORD_TABLES and config["left_out"]["words"]:
         return []
     needs_two = table in MEASURES and MEASURES[table].pairs
     return [task for task in config["tasks"] if TASKS[task].is_pair or not needs_two]
@@ -317,7 +323,7 @@ def tables_of_figures() -> dict[str, list[str]]:
 def text_files(wildcards) -> list[str]:
     """The file of the text to look at, if it is in one."""
     file = texts.file_of(config["text"])
-    return [compat.in_place(file)] if file else []
+    return [compat.mark_in_place(file)] if file else []
 
 
 def text_given(wildcards) -> object:
@@ -330,7 +336,7 @@ def treebank_files(wildcards) -> dict[str, list[str]]:
     check_data()
     if TREEBANK["source"] == "annotation":
         return {"annotations": per_task("<results>/annotation/{task}.jsonl")}
-    return {"files": [compat.in_place(TREEBANK["path"])]}
+    return {"files": [compat.mark_in_place(TREEBANK["path"])]}
 
 
 def files_of_grids(folder: str, name: str) -> list[str]:
@@ -377,7 +383,7 @@ NOT_OFFERED = {"pattern_predictions"}  # a row per labelled map and fold: too la
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
-def in_run(*results: str, when: bool = True) -> None:
+def add_results(*results: str, when: bool = True) -> None:
     """Make tables (by name) and other files part of the analysis whose rule file calls this.
 
     They become targets of `all` if the run makes that analysis. If `when` is false, because the configuration or
@@ -394,7 +400,7 @@ def in_run(*results: str, when: bool = True) -> None:
 
 def is_made(table: str) -> bool:
     """Whether the run makes a table."""
-    analysis = analyses.of_tables().get(table, analyses.PAPER)
+    analysis = analyses.analyses_by_table().get(table, analyses.PAPER)
     return table not in TABLES_LEFT_OUT and analysis in config["analyses"]
 
 
@@ -452,7 +458,7 @@ def figure(
     section: str,
     label: str,
     run_label: str = RUN_LABEL,
-    of_run: bool = True,
+    when: bool = True,
     tasks: list[str] | None = None,
     options: Mapping[str, str] | None = None,
     **sources: str | list[str],
@@ -460,7 +466,7 @@ def figure(
     """Add the rule of a figure, which is drawn from `sources`; see `drawn_by`.
 
     The report shows it as `label` under `section`, with the caption `workflow/report/<name>.rst`.
-    If `of_run`, it is part of the analysis, see `in_run`. It shows
+    If `when`, it is part of the analysis, see `add_results`. It shows
     all tasks, or only `tasks`; `options` are settings that the module reads.
     """
 
@@ -490,7 +496,7 @@ def figure(
             str(PROJECT / "scripts" / "core" / "figure.py")
 
     compat.describe(getattr(rules, name), what)
-    in_run(*figure_files(name), when=of_run)
+    add_results(*figure_files(name), when=when)
 
 
 def collect(
@@ -571,8 +577,8 @@ def labels_of_table(name: str, wildcards) -> dict[str, str]:
     return {"section": numbers.split(" ", 1)[1] if title else "all", "table": f"{name}.csv"}
 
 
-OF_A_LOOK = {
-    *("inspect", "look", "look_at_text", "measure_text"),
+INSPECTION_RULES = {
+    *("inspect", "observe_text", "measure_text"),
     *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
 }
 
@@ -581,7 +587,7 @@ def start_run() -> None:
     """Before the first job: check disk, Hub and what the jobs need, and record the configuration."""
     rules_of_jobs = {job.rule for job in compat.jobs_of(workflow.dag)}
     names = {each.name for each in rules_of_jobs}
-    looking = with_text and names <= OF_A_LOOK
+    looking = has_text and names <= INSPECTION_RULES
     if GPU and workflow.local_exec and not gpus_here():
         logger.warning(
             "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "

@@ -10,7 +10,14 @@ from typing import Literal
 import pandas as pd
 
 from darksecrets.core.run.analysis import Analysis
-from darksecrets.core.run.columns import EFFECTIVE, MEASURE, NORMS, WEIGHTS, by_measure, of_weights
+from darksecrets.core.run.columns import (
+    EFFECTIVE,
+    MEASURE,
+    NORMS,
+    WEIGHTS,
+    declare_by_measure,
+    table_of_weights,
+)
 from darksecrets.core.run.settings import Section, setting
 from darksecrets.core.run.shown import Shown
 from darksecrets.paper.features import shown as shown_of_features
@@ -36,7 +43,7 @@ class Settings(Section):
 
 
 OF_HEADS = tuple(
-    by_measure(table)
+    declare_by_measure(table)
     for table in (
         features.STRIPES,
         features.CLS_ATTENTION,
@@ -49,7 +56,7 @@ OF_HEADS = tuple(
 """Measures of single heads, gathered from all tasks."""
 
 OF_MODELS = tuple(
-    by_measure(table)
+    declare_by_measure(table)
     for table in (
         features.TOKEN_PAIR_CORRELATIONS,
         features.ATTENTION_LEVELS,
@@ -61,15 +68,15 @@ OF_MODELS = tuple(
 """Comparisons of models, features and tasks."""
 
 LINKED = LINKED_HEADS, LINKED_CONTROLS = (
-    by_measure(framenet.HEADS),
-    by_measure(framenet.CONTROLS_OF_HEADS),
+    declare_by_measure(framenet.HEADS),
+    declare_by_measure(framenet.CONTROLS_OF_HEADS),
 )
 """Heads along frame-semantic links."""
 
 TABLES = (*OF_HEADS, *OF_MODELS, *LINKED)
 
 
-def with_weights(weights: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+def prepend_weights(weights: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """A table by measure: rows of attention weights, then those of the other measures.
 
     Args:
@@ -96,7 +103,7 @@ _KINDS = {
     framenet.HEADS: (),
 }
 """Tables that have an alternative measure here, with the kinds that do; empty for all."""
-_SUMMARIES = {of_weights(table): table.name for table in OF_MODELS}
+_SUMMARIES = {table_of_weights(table): table.name for table in OF_MODELS}
 
 
 def _alternatives() -> Iterator[Shown]:
@@ -113,7 +120,7 @@ def _alternative(shown: Shown, measure: str, words: str, kinds: tuple[str, ...])
     summaries = tuple(_SUMMARIES[name] for name in shown.summaries if name in _SUMMARIES)
     return replace(
         shown,
-        table=by_measure(shown.table),
+        table=declare_by_measure(shown.table),
         name=f"{first} by {words}{colon}{rest}",
         meaning=f"{shown.column(shown.value).meaning}; {words} in place of weights",
         by=words,

@@ -293,7 +293,7 @@ class Running(Maps):
             shape = (len(alike), self.layers, self.heads, length, length)
             found.append((alike, np.empty(shape, DTYPE)))
         batch = pad(self.inputs, examples, self.pad_token_id)
-        for encoder, of_model in zip(self.encoders, self._of_models(), strict=True):
+        for encoder, of_model in zip(self.encoders, self._group_variants(), strict=True):
             for number, layer in enumerate(encoder.layers(batch)):
                 for (alike, maps), variant in itertools.product(found, of_model):
                     rows = slice(alike.start - examples.start, alike.stop - examples.start)
@@ -301,7 +301,7 @@ class Running(Maps):
                     maps[:, number, variant.heads] = own.half().cpu().numpy()
         return found
 
-    def _of_models(self) -> list[Sequence[Variant]]:
+    def _group_variants(self) -> list[Sequence[Variant]]:
         """The variants of each model."""
         count = len(self.variants) // len(self.encoders)
         return [

@@ -10,11 +10,11 @@ from darksecrets.core.run.columns import (
     NORMS,
     RANDOM,
     WEIGHTS,
-    by_measure,
+    declare_by_measure,
 )
 from darksecrets.paper.features.tables import ATTENTION_LEVELS, GREATEST
 
-LEVELS = by_measure(ATTENTION_LEVELS)
+LEVELS = declare_by_measure(ATTENTION_LEVELS)
 LOOKS = {
     WEIGHTS: kit.line(kit.INK, "o"),
     NORMS: kit.line(kit.BLUE, "s"),

@@ -28,7 +28,7 @@ from darksecrets.beyond.compression.declared import (
 )
 from darksecrets.core.arrays import Floats, Singles, Values
 from darksecrets.core.data import metrics
-from darksecrets.core.data.batches import EncodedSplit, by_length
+from darksecrets.core.data.batches import EncodedSplit, batches_by_length
 from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.models import shrinking
 from darksecrets.core.models.hooks import shape_of
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 # The compressed models of a run: which there are, and how each is made from the whole model.
 #
-# To add one, name it in `declared.METHODS`, give it a look in `points.LOOKS`, and yield it in
+# To add one, name it in `declared.METHODS`, give it a look in `shown.LOOKS`, and yield it in
 # `variants`: a function that changes a copy of the model in place.
 
 Change = Callable[[PreTrainedModel], object]
@@ -148,7 +148,7 @@ def _every(
             rank = min(max(1, round(share * width)), words.num_embeddings, width)
             change = partial(shrinking.factorise_embeddings, rank=rank)
             yield Variant(declared.EMBEDDINGS, share, f"rank {rank} of {width}", change)
-    yield Variant(declared.EIGHT_BITS, 0, "", shrinking.to_eight_bits)
+    yield Variant(declared.EIGHT_BITS, 0, "", shrinking.quantize)
     drawn = partial(draw_from_normal, seed=random.seed, std=random.std)
     yield Variant(declared.RANDOM, 0, "", drawn)
 
@@ -242,7 +242,7 @@ def saved_bytes(tensors: Mapping[str, torch.Tensor]) -> int:
     return len(save({name: tensor.contiguous() for name, tensor in tensors.items()}))
 
 
-def without_zeros(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def pack_zeros(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The same tensors; those with many zeros as a bit for every number, and the other numbers.
 
     Args:
@@ -317,7 +317,7 @@ def measure(
     found = []
     for variant, changed in zip(variants, models, strict=True):
         tensors = changed.state_dict()
-        packed = saved_bytes(without_zeros(tensors))
+        packed = saved_bytes(pack_zeros(tensors))
         counts = [(tensor.numel(), int(tensor.count_nonzero())) for tensor in tensors.values()]
         parameters, nonzero = (sum(column) for column in zip(*counts, strict=True))
         logits = _logits(changed, split, variant.method)
@@ -380,7 +380,7 @@ def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> Singles:
     outputs: list[Singles] = []
     title = "Whole model" if what == WHOLE else what.capitalize()
     with torch.inference_mode(), progress(title, len(split), "examples") as advance:
-        for rows in by_length(split.lengths, BATCH_SIZE):
+        for rows in batches_by_length(split.lengths, BATCH_SIZE):
             batch = split.batch(rows)
             del batch["labels"]
             outputs.append(model(**batch).logits.numpy())

@@ -11,7 +11,7 @@ import pandas as pd
 from darksecrets.beyond.compression import declared
 from darksecrets.beyond.compression.declared import BATCH, COMPRESSION_TIMES, RANDOM, SINGLE
 from darksecrets.core.arrays import Floats, Integers
-from darksecrets.core.data.metrics import by_first, titles
+from darksecrets.core.data.metrics import main_metric_rows, titles
 from darksecrets.core.plotting import kit
 from darksecrets.core.stats.independent import ESTIMATE
 
@@ -182,7 +182,7 @@ def draw_compression_times(sources: kit.Sources) -> kit.Figure:
 
     def panel(axes: kit.Axes, task: str, rows: pd.DataFrame) -> pd.DataFrame:
         for name in (SINGLE, BATCH):
-            part = with_times(rows, times[times["task"] == task], name)
+            part = add_times(rows, times[times["task"] == task], name)
             draw_points(axes, part, "time", filled=name == BATCH, ends=name == BATCH)
         return part
 
@@ -191,7 +191,7 @@ def draw_compression_times(sources: kit.Sources) -> kit.Figure:
     return points_page(sources, panel, "time", "speedup", x=x, headline=headline, more=more)
 
 
-def with_times(rows: pd.DataFrame, times: pd.DataFrame, inputs: str) -> pd.DataFrame:
+def add_times(rows: pd.DataFrame, times: pd.DataFrame, inputs: str) -> pd.DataFrame:
     """Rows with their time in percent of the whole model's, and its interval; means over seeds.
 
     Args:
@@ -213,21 +213,21 @@ def with_times(rows: pd.DataFrame, times: pd.DataFrame, inputs: str) -> pd.DataF
 
 def retention(table: pd.DataFrame) -> pd.DataFrame:
     """Percent of the whole model's score that is retained."""
-    return _of(table, "retention", "retention_low", "retention_high")
+    return _first_metric(table, "retention", "retention_low", "retention_high")
 
 
 def change(table: pd.DataFrame) -> pd.DataFrame:
     """Points of the score that are gained."""
-    return _of(table, "delta", "ci_low", "ci_high")
+    return _first_metric(table, "delta", "ci_low", "ci_high")
 
 
 def smaller(table: pd.DataFrame) -> pd.DataFrame:
     """The factor by which the weights are smaller, which has no uncertainty."""
-    return _of(table, "smaller", "smaller", "smaller")
+    return _first_metric(table, "smaller", "smaller", "smaller")
 
 
-def _of(table: pd.DataFrame, value: str, low: str, high: str) -> pd.DataFrame:
+def _first_metric(table: pd.DataFrame, value: str, low: str, high: str) -> pd.DataFrame:
     """The first metric of every task, with a number and the ends of its interval."""
-    rows = by_first(table)
+    rows = main_metric_rows(table)
     rows = rows.assign(value=rows[value], low=rows[low], high=rows[high])
     return rows[["on", "state", "seed", "method", "amount", *ESTIMATE]]

@@ -17,7 +17,7 @@ from darksecrets.core.run.columns import (
 )
 from darksecrets.core.run.settings import Section, Tasks, setting, tasks_among
 from darksecrets.core.run.shown import Shown
-from darksecrets.core.run.tables import Table, integer, like, number, share, text, with_ends
+from darksecrets.core.run.tables import Table, add_ends, integer, like, number, share, text
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ ATTENTION_GRADIENTS = Table(
             values=TOKEN_KINDS,
         ),
         *_LEVELS,
-        *with_ends(
+        *add_ends(
             number(
                 "gradient",
                 "mean magnitude of the gradient of an example's loss by the weight that one token "
@@ -86,7 +86,7 @@ ATTENTION_GRADIENTS = Table(
                 low=0,
             )
         ),
-        *with_ends(
+        *add_ends(
             number(
                 "relative",
                 "the same, divided by that of tokens of all kinds; 1: such tokens are like "
@@ -118,7 +118,7 @@ FAITHFULNESS = Table(
         *MAPS,
         text("compared", "the two rankings", values=tuple(COMPARED)),
         *_LEVELS,
-        *with_ends(like(_TAU, "Kendall's τ-b; empty if a ranking has ties only, in all examples")),
+        *add_ends(like(_TAU, "Kendall's τ-b; empty if a ranking has ties only, in all examples")),
         like(_TAU, "the same if the second ranking is shuffled", name="shuffled", control_of="tau"),
         like(
             _TAU,
@@ -127,7 +127,7 @@ FAITHFULNESS = Table(
             name="other_text",
             control_of="tau",
         ),
-        *with_ends(like(_TAU, "`tau` − `other_text`", name="over_control", low=-2, high=2)),
+        *add_ends(like(_TAU, "`tau` − `other_text`", name="over_control", low=-2, high=2)),
         share(
             "significant",
             "share of the examples whose τ is beyond those of 95 % of random orders",
@@ -160,7 +160,7 @@ ERASURE = Table(
             "sums of gradients by attention",
             values=IMPORTANCE,
         ),
-        *with_ends(like(_ERASED, "mean share of the tokens; 1 for decisions that never change")),
+        *add_ends(like(_ERASED, "mean share of the tokens; 1 for decisions that never change")),
         like(_ERASED, "the same, the least important first", name="reversed", control_of="erased"),
         like(
             _ERASED,
@@ -168,8 +168,8 @@ ERASURE = Table(
             name="random",
             control_of="erased",
         ),
-        *with_ends(like(_DIFFERENCE, "`erased` − `random`", name="over_random")),
-        *with_ends(
+        *add_ends(like(_DIFFERENCE, "`erased` − `random`", name="over_random")),
+        *add_ends(
             like(_DIFFERENCE, f"`erased` − that of `{WEIGHTS}`; 0 for these", name="over_weights")
         ),
         share("flipped", "share of the examples whose decision changes"),

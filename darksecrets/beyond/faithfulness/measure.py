@@ -45,7 +45,7 @@ from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.columns import FIRST, PUNCTUATION, SEPARATOR, TOKEN_KINDS, WORD
 from darksecrets.core.run.progress import progress
 from darksecrets.core.stats.kendall import kendall, least_significant
-from darksecrets.core.stats.paired import ends_of_means, mean_of_known, mean_over_heads
+from darksecrets.core.stats.paired import ends_of_means, mean_over_heads, nanmean
 from darksecrets.core.stats.resampling import resampled_means
 
 # The examples whose decisions are explained: encoded, with labels and kinds of tokens.
@@ -273,7 +273,7 @@ def measure(
     count = batch_size_on(model.device, kept, cpu=batch_size, gpu=SEQUENCES)
     with progress("Gradients", len(examples), "examples") as advance:
         for batch in batches_of(len(examples), count):
-            of_batch = _of_batch(model, task, examples, batch)
+            of_batch = _measure_batch(model, task, examples, batch)
             decisions += of_batch[0]
             gradients += of_batch[1]
             heads += of_batch[2]
@@ -284,11 +284,11 @@ def measure(
         kinds[:, :-1],
         kinds[:, -1],
         *_agreements(heads, examples.idx, seed),
-        [_of_last_layer(one) for one in heads],
+        [_last_layer_importance(one) for one in heads],
     )
 
 
-def _of_batch(
+def _measure_batch(
     model: PreTrainedModel, task: Task, examples: Examples, batch: range
 ) -> tuple[list[int], list[Floats], list[Rankings]]:
     """Decisions; [kinds + 1, layers, heads] gradients; importance by head, [layers, heads, n]."""
@@ -299,7 +299,7 @@ def _of_batch(
     kinds = _one_hot(examples.kinds[batch.start : batch.stop]).to(device)
     gradients, rows = [], []
     for layer in passed.layers:
-        gradients.append(_by_kind(layer, kinds))
+        gradients.append(_mean_by_kind(layer, kinds))
         rows.append(torch.stack([layer.weights, layer.norms, layer.by_decision]))
     of_kinds = torch.stack(gradients, dim=2).double().cpu().numpy()
     of_heads = torch.stack(rows, dim=2).double().cpu().numpy()  # [3, example, layer, head, key]
@@ -328,7 +328,7 @@ def _one_hot(kinds: Sequence[Integers]) -> torch.Tensor:
     return flags
 
 
-def _by_kind(layer: Layer, kinds: torch.Tensor) -> torch.Tensor:
+def _mean_by_kind(layer: Layer, kinds: torch.Tensor) -> torch.Tensor:
     """[example, kind + 1, head] mean magnitude of the gradient over the pairs in reach."""
     pairs = layer.reach * kinds[:, None, :, -1:]  # real queries
     sizes = torch.einsum("bhqk,bkc->bch", layer.by_loss.abs() * pairs, kinds)
@@ -375,7 +375,7 @@ def stretched(values: Floats, size: int) -> Floats:
     return values[..., places]
 
 
-def _of_last_layer(heads: Rankings) -> Rankings:
+def _last_layer_importance(heads: Rankings) -> Rankings:
     """Importance of an example's tokens in the last layer: means over heads; of gradients, sums."""
     return {
         WEIGHTS: heads[WEIGHTS][-1].mean(axis=0),
@@ -422,7 +422,7 @@ def mean(values: Floats, seed: int) -> Estimate:
         values: [examples, ...]; NaN for examples without one.
         seed: Seed of the bootstrap samples.
     """
-    return _estimate(mean_of_known(values, axis=0), _drawn(values, seed), values)
+    return _estimate(nanmean(values, axis=0), _drawn(values, seed), values)
 
 
 def ratio(values: Floats, of: Floats, seed: int) -> Estimate:
@@ -435,7 +435,7 @@ def ratio(values: Floats, of: Floats, seed: int) -> Estimate:
     """
     below = np.where(np.isnan(values), np.nan, of)
     drawn = _quotient(_drawn(values, seed), _drawn(below, seed))
-    found = _quotient(mean_of_known(values, axis=0), mean_of_known(below, axis=0))
+    found = _quotient(nanmean(values, axis=0), nanmean(below, axis=0))
     return _estimate(found, drawn, values)
 
 
@@ -467,19 +467,19 @@ def gradients(models: Mapping[str, Measured], random: str, seed: int) -> dict[st
     """
     of_layers = _relative(models[random], seed).value
     shape = models[random].gradients.shape[1:]
-    control = _of_layers(of_layers, shape)
+    control = _replace_by_layers(of_layers, shape)
     return {name: _gradients(one, control, seed) for name, one in models.items()}
 
 
 def _relative(measured: Measured, seed: int) -> Estimate:
     """[kinds, places] gradients by attention to a kind, divided by those of all tokens."""
     every = np.broadcast_to(measured.all_gradients[:, None], measured.gradients.shape)
-    return ratio(at_places(measured.gradients), at_places(every), seed)
+    return ratio(stack_levels(measured.gradients), stack_levels(every), seed)
 
 
 def _gradients(measured: Measured, control: Floats, seed: int) -> pd.DataFrame:
     shape = measured.gradients.shape[1:]
-    size = mean(at_places(measured.gradients), seed)
+    size = mean(stack_levels(measured.gradients), seed)
     relative = _relative(measured, seed)
     columns: dict[str, Floats | Integers] = {
         **size.columns("gradient", 0, np.inf),
@@ -507,13 +507,13 @@ def agreements(
 
 def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
     places = {
-        name: at_places(getattr(measured, name)) for name in ("tau", "shuffled", "other_text")
+        name: stack_levels(getattr(measured, name)) for name in ("tau", "shuffled", "other_text")
     }
     tau = mean(places["tau"], seed)
     columns: dict[str, Floats | Integers] = {
         **tau.columns("tau", -1, 1),
-        "shuffled": mean_of_known(places["shuffled"], axis=0),
-        "other_text": mean_of_known(places["other_text"], axis=0),
+        "shuffled": nanmean(places["shuffled"], axis=0),
+        "other_text": nanmean(places["other_text"], axis=0),
         **mean(places["tau"] - places["other_text"], seed).columns("over_control", -2, 2),
         "significant": _significant(measured.tau, least),
         "shuffled_significant": _significant(measured.shuffled, least),
@@ -526,7 +526,7 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
 def _significant(tau: Floats, least: Floats) -> Floats:
     """[compared, places] share of the examples whose τ is beyond those of random orders."""
     beyond = np.where(np.isnan(tau), np.nan, np.abs(tau) > least[:, None, None, None])
-    return mean_of_known(at_places(beyond), axis=0)
+    return nanmean(stack_levels(beyond), axis=0)
 
 
 def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
@@ -578,7 +578,7 @@ def orders(
     return found
 
 
-def at_places(values: Floats) -> Floats:
+def stack_levels(values: Floats) -> Floats:
     """[examples, kinds, places] of every head; then of every layer; last, of the whole encoder.
 
     Layers and the encoder are means over the heads that have a value.
@@ -590,7 +590,7 @@ def at_places(values: Floats) -> Floats:
     return np.concatenate([heads, mean_over_heads(values)], axis=-1)
 
 
-def _of_layers(values: Floats, shape: tuple[int, ...]) -> Floats:
+def _replace_by_layers(values: Floats, shape: tuple[int, ...]) -> Floats:
     """[kinds, places] with the values of layers in place of those of their heads."""
     _, layers, heads = shape
     found = values.copy()

@@ -132,7 +132,7 @@ def separator_in_upper_layers(gradients: pd.DataFrame) -> pd.DataFrame:
         Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``: means of those of the
         layers, which is valid for any dependence.
     """
-    _, upper = _halves(_of_separators(gradients))
+    _, upper = _halves(_separator_gradients(gradients))
     return means_of_independent(upper, _MODEL)
 
 
@@ -142,13 +142,13 @@ def separator_upper_over_lower(gradients: pd.DataFrame) -> pd.DataFrame:
     Returns:
         No rows for encoders of one layer.
     """
-    lower, upper = _halves(_of_separators(gradients))
+    lower, upper = _halves(_separator_gradients(gradients))
     return means_of_independent(minus(upper, lower, ["task", *_MODEL]), _MODEL)
 
 
 def separator_over_random(gradients: pd.DataFrame) -> pd.DataFrame:
     """How much less it is there than in the encoder with random weights; see above."""
-    _, upper = _halves(_of_separators(gradients))
+    _, upper = _halves(_separator_gradients(gradients))
     is_random = upper["state"] == RANDOM
     return means_of_independent(minus(upper[~is_random], upper[is_random], ["task"]), _MODEL)
 
@@ -166,7 +166,7 @@ def agreement(faithfulness: pd.DataFrame) -> pd.DataFrame:
     return means_of_independent(named(rows, "tau"), [*_MODEL, "compared"])
 
 
-def over_random_order(erasure: pd.DataFrame) -> pd.DataFrame:
+def gain_over_random_order(erasure: pd.DataFrame) -> pd.DataFrame:
     """How many more tokens must be erased than in random order.
 
     Args:
@@ -178,7 +178,7 @@ def over_random_order(erasure: pd.DataFrame) -> pd.DataFrame:
     return means_of_independent(named(erasure, "over_random"), [*_MODEL, "importance"])
 
 
-def _of_separators(gradients: pd.DataFrame) -> pd.DataFrame:
+def _separator_gradients(gradients: pd.DataFrame) -> pd.DataFrame:
     """Relative gradients by attention to [SEP], of layers."""
     rows = gradients[gradients["kind"] == SEPARATOR]
     return named(rows[rows["layer"].notna() & rows["head"].isna()], "relative")

@@ -442,7 +442,7 @@ _SUMMARIES = ("importance_agreement", "important_heads")
 _SIGNED = (EXACT, SIGNED)
 
 
-def _of_definitions(names: tuple[str, ...], **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
+def _shown_definitions(names: tuple[str, ...], **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
     """The importance of heads by some definitions."""
     where = {"mode": MODE, "definition": names}
     about = {"kind": "definition", "where": where, "summaries": _SUMMARIES, **more}
@@ -450,8 +450,8 @@ def _of_definitions(names: tuple[str, ...], **more: Any) -> Shown:  # noqa: ANN4
 
 
 SHOWN = (
-    _of_definitions(_SIGNED, palette="effect", on_card=(EXACT,)),
-    _of_definitions((ABSOLUTE,), on_card=False),
+    _shown_definitions(_SIGNED, palette="effect", on_card=(EXACT,)),
+    _shown_definitions((ABSOLUTE,), on_card=False),
     Shown(
         REMAINING_HEADS,
         "survives",

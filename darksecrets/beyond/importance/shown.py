@@ -16,7 +16,7 @@ from darksecrets.beyond.importance.declared import (
     SCORE,
     TRAINED_ON,
 )
-from darksecrets.core.data.metrics import by_accuracy, titles
+from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
 from darksecrets.paper.ablation.panels import REFERENCES, compare, rows_of
 
@@ -191,7 +191,7 @@ def removable_shares(smaller: pd.DataFrame) -> pd.DataFrame:
         share if the drop is significantly smaller than the tolerance, and if it is not
         significantly greater. The score is accuracy, or the first metric of a task that has none.
     """
-    rows = by_accuracy(smaller)
+    rows = accuracy_rows(smaller)
     rows = rows[rows["chosen_on"] > 0]
     ends = {"value": "delta", "low": "ci_low", "high": "ci_high"}
     return rows.assign(
@@ -212,7 +212,7 @@ def largest_shares(pruned: pd.DataFrame) -> pd.DataFrame:
         Columns ``on`` (the task), ``state``, ``seed``, ``order``; ``value``, with ``low`` and
         ``high``. The score is accuracy, or the first metric of a task that has none.
     """
-    rows = by_accuracy(pruned)
+    rows = accuracy_rows(pruned)
     return rows.assign(
         value=rows["largest"] / rows["heads"],
         low=rows["ci_low"] / rows["heads"],
@@ -231,7 +231,7 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
         layers for which the drop is significantly smaller than the tolerance, and for which it is
         not significantly greater.
     """
-    one = by_accuracy(needs[needs["kept"] == 1])
+    one = accuracy_rows(needs[needs["kept"] == 1])
     flags = one.assign(
         value=one["tolerated"], low=one["noninferior"], high=one["ci_high"] >= -one["tolerance"]
     )
@@ -249,14 +249,14 @@ def few_heads_by_gates(learned: pd.DataFrame) -> pd.DataFrame:
         difference from the model that was trained on with all heads, at the smallest penalty that
         closes as many. Models in which no penalty does have no row.
     """
-    rows = by_accuracy(learned)
+    rows = accuracy_rows(learned)
     rows = rows[(rows["chosen_by"] == LEARNED) & (rows["weights"] == TRAINED_ON)]
     few = rows[rows["share"] <= FEW].sort_values("penalty").drop_duplicates(_MODEL)
     ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
     return few[[*_MODEL, *ends]].rename(columns=ends)
 
 
-def of_structure(important: pd.DataFrame) -> pd.DataFrame:
+def structure_correlations(important: pd.DataFrame) -> pd.DataFrame:
     """Correlations of importance with the share of maps that have one of the paper's structures.
 
     Args:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from darksecrets.beyond.importance.declared import ABSOLUTE, EXACT, IMPORTANT_HEADS, MODE
 from darksecrets.core.arrays import Floats
-from darksecrets.core.run.series import FINETUNED, Series, average, of_measure, shape_of
+from darksecrets.core.run.series import FINETUNED, Series, average, find_series, shape_of
 from darksecrets.core.run.shown import Shown
 from darksecrets.core.run.tables import Table
 from darksecrets.core.stats.corrections import benjamini_hochberg
@@ -72,7 +72,7 @@ def correlated(
     shape = shape_of(tables)
     layers = np.repeat(np.arange(shape[0]), shape[1])
     of_heads = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])
-    every = [one for each in shown for one in of_measure(each, tables, metrics, shape)]
+    every = [one for each in shown for one in find_series(each, tables, metrics, shape)]
     columns = [name for name in declared.names if not name.startswith("q_")]
     parts = [pd.DataFrame(columns=list(declared.names))]
     for about, values in needed:

@@ -272,7 +272,7 @@ TABLES_OF_FLATNESS = (FLATNESS, FLATNESS_MEANS)
 RESET_TABLES = (RESET_LAYERS, RESET_MEANS)
 
 
-# Columns of the tables of loss surfaces. This module does not need torch.
+# Columns of the tables of loss surfaces.
 
 CORNERS = PRETRAINED, FINETUNED, FROM_NORMAL = ("pretrained", "finetuned", columns.FROM_NORMAL)
 """Models that span a plane: states of `darksecrets.core.run.columns`."""

@@ -23,7 +23,7 @@ from darksecrets.beyond.landscape.declared import (
 )
 from darksecrets.beyond.landscape.statistics import learned
 from darksecrets.core.arrays import Floats
-from darksecrets.core.data.metrics import by_accuracy, titles
+from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
@@ -122,9 +122,9 @@ _LINES = {VALIDATION: {"color": kit.INK}, TRAIN: kit.line(kit.INK, dash=":")}
 
 def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
     """Draw, for the first seed of every task, the plane and the line."""
-    surfaces = _of_first_seeds(sources.table(declared.LOSS_SURFACES, "surfaces"))
+    surfaces = _first_seed_rows(sources.table(declared.LOSS_SURFACES, "surfaces"))
     points = kit.pick(
-        _of_first_seeds(sources.table(declared.SURFACE_POINTS, "points")), split=TRAIN
+        _first_seed_rows(sources.table(declared.SURFACE_POINTS, "points")), split=TRAIN
     )
 
     def plane(axes: kit.Axes, task: str, which: str) -> None:
@@ -176,7 +176,7 @@ def levels(losses: Floats) -> Floats:
     return np.geomspace(lowest, highest, _LEVELS + 1)
 
 
-def _of_first_seeds(table: pd.DataFrame) -> pd.DataFrame:
+def _first_seed_rows(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["seed"] == table.groupby("task")["seed"].transform("min")]
 
 
@@ -290,7 +290,7 @@ def thirds(reset: pd.DataFrame) -> pd.DataFrame:
     """
     chosen = reset[reset["kind"] == THIRD]
     ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
-    rows = by_accuracy(chosen).rename(columns=ends)
+    rows = accuracy_rows(chosen).rename(columns=ends)
     place = rows.groupby(_MODEL)["first_layer"].rank().astype(int) - 1
     rows = rows.assign(third=[_NAMES[number] for number in place])
     return rows[[*_MODEL, "third", *ESTIMATE]].reset_index(drop=True)

@@ -147,9 +147,9 @@ def reset_means(
             for name in ("baseline", "score", "delta", "flips", "loss_delta")
         }
         bounds = [PERCENT * end for end in METRICS[str(metric)].bounds_of_differences]
-        means = _over_seeds(of["delta"], PERCENT * np.stack(drawn)[:, :, 1:])
+        means = _means_over_seeds(of["delta"], PERCENT * np.stack(drawn)[:, :, 1:])
         low, high = feasible([means.low, means.high], bounds[0], bounds[1])
-        of_losses = _over_seeds(of["loss_delta"], np.stack(of_loss_drawn))
+        of_losses = _means_over_seeds(of["loss_delta"], np.stack(of_loss_drawn))
         parts.append(
             rows[columns].assign(
                 seeds=len(results),
@@ -164,7 +164,7 @@ def reset_means(
     return table[[name for name in declared.RESET_MEANS.names if name not in ("task", "state")]]
 
 
-def _over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `core.stats.seeds.Means`
+def _means_over_seeds(values: Floats, drawn: Floats) -> Any:  # noqa: ANN401 - `core.stats.seeds.Means`
     """Means over seeds: of values [seeds, sets], drawn for the same resamples [seeds, ., sets]."""
     return mean_over_seeds(values, drawn.mean(axis=0).var(axis=0), family=len(values) > 1)
 

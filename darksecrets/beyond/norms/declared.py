@@ -7,7 +7,7 @@ from typing import Any
 from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.columns import FIRST, LAYER, MAPS, PUNCTUATION, SEPARATOR, names, per_head
 from darksecrets.core.run.shown import Phrase, Shown
-from darksecrets.core.run.tables import Table, integer, like, number, share, text, with_ends
+from darksecrets.core.run.tables import Table, add_ends, integer, like, number, share, text
 
 SPECIAL, FREQUENT, OTHER = "special", "frequent word", "other word"
 KINDS = (FIRST, SEPARATOR, SPECIAL, PUNCTUATION, FREQUENT, OTHER)
@@ -21,7 +21,7 @@ _KIND = text(
     values=KINDS,
 )
 _WEIGHT = (
-    *with_ends(like(_SHARE, "share of the attention weights that such tokens get")),
+    *add_ends(like(_SHARE, "share of the attention weights that such tokens get")),
     like(
         _SHARE,
         "the same under uniform attention to the tokens in reach",
@@ -30,7 +30,7 @@ _WEIGHT = (
     ),
 )
 _NORM = (
-    *with_ends(
+    *add_ends(
         like(_SHARE, "share of the lengths of what tokens add to the output, ‖α f(x)‖", name="norm")
     ),
     like(
@@ -41,7 +41,7 @@ _NORM = (
     ),
 )
 _OVER_CONTROL = (
-    *with_ends(number("over_control", "`norm` − `shuffled`", "share", low=-1, high=1)),
+    *add_ends(number("over_control", "`norm` − `shuffled`", "share", low=-1, high=1)),
     number(
         "random",
         "the same of the encoder with random weights: mean of its layer",
@@ -51,18 +51,18 @@ _OVER_CONTROL = (
         control_of="over_control",
     ),
 )
-_KEPT = with_ends(
+_KEPT = add_ends(
     number(
-        "kept",
+        "norm_weight_ratio",
         "`norm` / `weight`: what norms leave of the share of the weights; a ratio of means, "
         "not a mean of the ratios of heads or examples",
         low=0,
         optional=True,
     )
 )
-_LENGTH = with_ends(number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0))
+_LENGTH = add_ends(number("length", "mean length ‖f(x)‖, divided by that of all tokens", low=0))
 _CORRELATION = (
-    *with_ends(
+    *add_ends(
         number(
             "correlation",
             "Pearson's correlation, over all such tokens, of the logarithms of the weight that a "
@@ -106,7 +106,7 @@ NORM_LEVELS = Table(
         _KIND,
         like(LAYER, "layer, from 1; empty for all layers", optional=True),
         *_COLUMNS,
-        *with_ends(
+        *add_ends(
             like(
                 _SHARE,
                 "share of the lengths of what tokens add through all heads of a layer together, "
@@ -133,16 +133,16 @@ _WORDS = {
 _FEW = (SPECIAL, FREQUENT, OTHER)
 
 
-def _of_kinds(value: str, name: str, **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
+def _shown_kinds(value: str, name: str, **more: Any) -> Shown:  # noqa: ANN401 - of `Shown`
     """A column of the heads, for every kind of token."""
     about = {"kind": "kind", "words": _WORDS, "summaries": ("norm_levels",), **more}
     return Shown(NORM_STATISTICS, value, f"{name}: {{kind}}", _GROUP, **about)
 
 
 SHOWN = (
-    _of_kinds("norm", "Share of norm", over="over_control", on_card=False),
-    _of_kinds(
-        "kept",
+    _shown_kinds("norm", "Share of norm", over="over_control", on_card=False),
+    _shown_kinds(
+        "norm_weight_ratio",
         "Norm / weight",
         on_card=(SPECIAL, OTHER),
         phrases=(
@@ -154,8 +154,8 @@ SHOWN = (
             ),
         ),
     ),
-    _of_kinds("length", "Length of f(x)", where={"kind": _FEW}, on_card=False),
-    _of_kinds(
+    _shown_kinds("length", "Length of f(x)", where={"kind": _FEW}, on_card=False),
+    _shown_kinds(
         *("correlation", "Correlation of weight and length"),
         where={"kind": _FEW},
         palette="effect",

@@ -21,9 +21,9 @@ from darksecrets.core.models.hooks import observe, require_projections
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.progress import progress
 from darksecrets.core.run.tables import Table
-from darksecrets.core.stats.correlation import from_moments
-from darksecrets.core.stats.crossed import of_new_models
-from darksecrets.core.stats.paired import ends_of_means, mean_of_known, mean_over_heads
+from darksecrets.core.stats.correlation import correlate_moments
+from darksecrets.core.stats.crossed import distance_to_new_models
+from darksecrets.core.stats.paired import ends_of_means, mean_over_heads, nanmean
 from darksecrets.core.stats.resampling import resampled_means
 
 # Weights and norms of all heads of a model on the sampled examples, in one pass (section 4.4).
@@ -103,8 +103,9 @@ class Measured:
         shuffled: The same if the lengths ‖f(x)‖ are assigned to the tokens at random.
         length: The same shape: mean ‖f(x)‖, divided by that of all tokens.
         summed: [examples, kinds, layers, 1] share of ‖Σ α f(x)‖, summed over the heads.
-        moments: [examples, kinds, layers, heads, 6] see `core.stats.correlation.from_moments`: of
-            the logarithms of weight, relative to uniform attention, and of length.
+        moments: [examples, kinds, layers, heads, 6] see
+            `core.stats.correlation.correlate_moments`: of the logarithms of weight, relative to
+            uniform attention, and of length.
     """
 
     idx: Integers
@@ -155,7 +156,7 @@ def measure(reading: Reading, examples: Mapping[str, Sequence[Any]], seed: int) 
         for batch in batches_for(model, batches_of(len(numbers), reading.batch_size), sizes):
             of_batch = slice(batch.start, batch.stop)
             tokens = _tokens(kinds[of_batch], numbers[of_batch], seed)
-            parts.append(_of_batch(model, pad(inputs, batch, tokenizer.pad_token_id), tokens))
+            parts.append(_measure_batch(model, pad(inputs, batch, tokenizer.pad_token_id), tokens))
             advance(len(batch))
     every = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     counts = np.stack([flags.sum(axis=0) for flags in kinds])
@@ -182,7 +183,7 @@ def _tokens(kinds: Sequence[Flags], numbers: Sequence[int], seed: int) -> Tokens
     return Tokens(*map(torch.from_numpy, (real, flags, orders)))
 
 
-def _of_batch(
+def _measure_batch(
     model: PreTrainedModel, inputs: dict[str, torch.Tensor], tokens: Tokens
 ) -> dict[str, Floats]:
     """Fields of `Measured` for a batch of examples."""
@@ -196,14 +197,14 @@ def _of_batch(
         layers = []
         for number, maps in seen.maps.items():
             vectors = transformed(seen.values[number], seen.projections[number].weight)
-            layers.append(_of_layer(maps, seen.reach[number], vectors, tokens))
+            layers.append(_measure_layer(maps, seen.reach[number], vectors, tokens))
     return {
         name: torch.stack([layer[name] for layer in layers], dim=2).double().cpu().numpy()
         for name in layers[0]
     }
 
 
-def _of_layer(
+def _measure_layer(
     maps: torch.Tensor, reach: torch.Tensor, vectors: torch.Tensor, tokens: Tokens
 ) -> dict[str, torch.Tensor]:
     """Fields of `Measured` for one layer: [example, kind, head or 1], of ``moments`` [..., 6].
@@ -254,7 +255,7 @@ def _reordered(size: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 
 
 def _moments(weight: torch.Tensor, size: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
-    """[example, kind, head, 6] see `core.stats.correlation.from_moments`."""
+    """[example, kind, head, 6] see `core.stats.correlation.correlate_moments`."""
     kinds = kinds.double()
     x, y = (values.double().clamp(min=_LEAST).log() for values in (weight, size))
     terms = (torch.ones_like(x), x, y, x * x, y * y, x * y)
@@ -297,12 +298,12 @@ class Means:
         return self.norm - self.shuffled
 
     @property
-    def kept(self) -> Floats:
+    def norm_weight_ratio(self) -> Floats:
         """What norms leave of the share of weight; NaN without weight."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(self.weight > 0, self.norm / self.weight, np.nan)
 
-    def over_heads(self) -> Means:
+    def mean_over_heads(self) -> Means:
         """The same, [..., kinds, layers + 1]: means over the heads of a layer, and of all."""
         return Means(**{name: mean_over_heads(values) for name, values in vars(self).items()})
 
@@ -312,7 +313,7 @@ _WITH_ENDS = {
     "weight": (0, 1),
     "norm": (0, 1),
     "over_control": (-1, 1),
-    "kept": (0, np.inf),
+    "norm_weight_ratio": (0, np.inf),
     "length": (0, np.inf),
     "correlation": (-1, 1),
     "summed": (0, 1),
@@ -333,7 +334,7 @@ def tables(
     Returns:
         Both tables of every model.
     """
-    control = means(models[random]).over_heads()
+    control = means(models[random]).mean_over_heads()
     of_layers = {"random": control.over_control, "random_correlation": control.correlation}
     found = {}
     for name, measured in models.items():
@@ -341,16 +342,18 @@ def tables(
         shape = mean.weight.shape  # every head has the value of its layer
         of_heads = {key: np.broadcast_to(of[:, :-1, None], shape) for key, of in of_layers.items()}
         heads = _table(mean, drawn, of_heads, measured, NORM_STATISTICS)
-        moved = of_other_heads(mean, seed)
-        mean, drawn = mean.over_heads(), drawn.over_heads()
+        moved = distances_to_other_heads(mean, seed)
+        mean, drawn = mean.mean_over_heads(), drawn.mean_over_heads()
         found[name] = heads, _table(mean, drawn, of_layers, measured, NORM_LEVELS, moved)
     return found
 
 
 def means(measured: Measured) -> Means:
     """Means over the examples that have tokens of a kind; correlations over all their tokens."""
-    shares = {name: mean_of_known(getattr(measured, name), axis=0) for name in _SHARES}
-    return Means(**shares, correlation=from_moments(measured.moments.sum(axis=0), LEAST_SPREAD))
+    shares = {name: nanmean(getattr(measured, name), axis=0) for name in _SHARES}
+    return Means(
+        **shares, correlation=correlate_moments(measured.moments.sum(axis=0), LEAST_SPREAD)
+    )
 
 
 def drawn_means(measured: Measured, seed: int) -> Means:
@@ -364,11 +367,11 @@ def drawn_means(measured: Measured, seed: int) -> Means:
         name: part.reshape(len(part), *of.shape[1:])
         for (name, of), part in zip(values.items(), parts, strict=True)
     }
-    shaped["correlation"] = from_moments(shaped.pop("moments"), LEAST_SPREAD)
+    shaped["correlation"] = correlate_moments(shaped.pop("moments"), LEAST_SPREAD)
     return Means(**shaped)
 
 
-def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
+def distances_to_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
     """How far estimates of a layer may be from those over all heads that might have been trained.
 
     An encoder with random weights has some lengths for [CLS] on all examples alike, but not the
@@ -382,7 +385,7 @@ def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
         By column, [resamples, kinds, layers + 1] deviations: Student's t over the heads of a layer,
         and of the encoder; 0 with one head.
     """
-    names = ("over_control", "length", "kept", "correlation")
+    names = ("over_control", "length", "norm_weight_ratio", "correlation")
     kinds, layers, _ = mean.weight.shape
     moved = {name: np.zeros((RESAMPLES, kinds, layers + 1)) for name in names}
     for kind, place in np.ndindex(kinds, layers + 1):
@@ -391,19 +394,21 @@ def of_other_heads(mean: Means, seed: int) -> dict[str, Floats]:
             known = effects[~np.isnan(effects)]
             if known.size:
                 rng = np.random.default_rng([seed, place])
-                moved[name][:, kind, place] = of_new_models(known[:, None], RESAMPLES, rng)[:, 0]
+                moved[name][:, kind, place] = distance_to_new_models(
+                    known[:, None], RESAMPLES, rng
+                )[:, 0]
     return moved
 
 
 def _effects(mean: Means, own: tuple[int, slice | int]) -> tuple[Floats, ...]:
-    """[heads] what each head adds to the estimates of its layer; for `kept`, to first order."""
+    """[heads] what each head adds to the estimates of its layer; to a ratio, to first order."""
     weight, norm = mean.weight[own].ravel(), mean.norm[own].ravel()
     total = weight.mean()
     with np.errstate(invalid="ignore", divide="ignore"):
-        kept = (norm - weight * norm.mean() / total) / total
-    kept = np.where(np.isfinite(kept), kept, np.nan)
+        ratio = (norm - weight * norm.mean() / total) / total
+    ratio = np.where(np.isfinite(ratio), ratio, np.nan)
     over, length, correlation = mean.over_control, mean.length, mean.correlation
-    return over[own].ravel(), length[own].ravel(), kept, correlation[own].ravel()
+    return over[own].ravel(), length[own].ravel(), ratio, correlation[own].ravel()
 
 
 def _table(

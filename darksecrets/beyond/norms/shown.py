@@ -57,7 +57,7 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
 _KEY = ["state", "seed", "kind"]
 
 
-def kept(levels: pd.DataFrame) -> pd.DataFrame:
+def norm_weight_ratio(levels: pd.DataFrame) -> pd.DataFrame:
     """What norms leave of the share of weight of each kind of token.
 
     Args:
@@ -66,24 +66,24 @@ def kept(levels: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``state``, ``seed``, ``kind``; ``value``, with ``low`` and ``high``.
     """
-    return means_of_independent(_of_encoder(levels, "kept"), _KEY)
+    return means_of_independent(_encoder_rows(levels, "norm_weight_ratio"), _KEY)
 
 
 def norm_over_uniform(levels: pd.DataFrame) -> pd.DataFrame:
-    """The share of norm of each kind of token, minus that under uniform attention; see `kept`."""
-    rows = _of_encoder(levels, "norm")
+    """The share of norm of each kind of token, minus that under uniform attention."""
+    rows = _encoder_rows(levels, "norm")
     over = rows.assign(**{name: rows[name] - rows["uniform"] for name in ESTIMATE})
     return means_of_independent(over, _KEY)
 
 
 def norm_over_control(levels: pd.DataFrame) -> pd.DataFrame:
-    """The share of norm of each kind of token, minus that with random lengths; see `kept`."""
-    return means_of_independent(_of_encoder(levels, "over_control"), _KEY)
+    """The share of norm of each kind of token, minus that with random lengths."""
+    return means_of_independent(_encoder_rows(levels, "over_control"), _KEY)
 
 
 def correlations(levels: pd.DataFrame) -> pd.DataFrame:
-    """The correlation of weight and length of each kind of token; see `kept`."""
-    return means_of_independent(_of_encoder(levels, "correlation"), _KEY)
+    """The correlation of weight and length of each kind of token; see `norm_weight_ratio`."""
+    return means_of_independent(_encoder_rows(levels, "correlation"), _KEY)
 
 
 def length_of_frequent_words(levels: pd.DataFrame) -> pd.DataFrame:
@@ -93,14 +93,14 @@ def length_of_frequent_words(levels: pd.DataFrame) -> pd.DataFrame:
         levels: The table ``norm_levels``.
 
     Returns:
-        As `kept`; the interval of the difference adds the half-widths of both, which is valid for
-        any dependence.
+        As `norm_weight_ratio`; the interval of the difference adds the half-widths of both, which
+        is valid for any dependence.
     """
-    rows = _of_encoder(levels, "length")
+    rows = _encoder_rows(levels, "length")
     frequent, other = (rows[rows["kind"] == kind] for kind in (FREQUENT, OTHER))
     return means_of_independent(minus(frequent, other, ["task", "state", "seed"]), _KEY)
 
 
-def _of_encoder(levels: pd.DataFrame, column: str) -> pd.DataFrame:
+def _encoder_rows(levels: pd.DataFrame, column: str) -> pd.DataFrame:
     """Rows of the whole encoder, with a column and its interval as ``value``, ``low``, ``high``."""
     return named(levels[levels["layer"].isna()], column)

@@ -19,7 +19,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify
 from darksecrets.core.stats.paired import FEWEST
 from darksecrets.core.stats.resampling import interval, resampled_means, widened
-from darksecrets.paper.features import kept
+from darksecrets.paper.features import example_store
 from darksecrets.paper.features.measures import batches, uniform_batch
 from darksecrets.paper.features.tables import STATISTICS
 from darksecrets.paper.features.tokens import Tokens
@@ -89,14 +89,14 @@ class MapStatistics:
         )
 
     def save(self, path: Path) -> None:
-        """See `kept.write`."""
-        kept.write(path, vars(self))
+        """See `example_store.write`."""
+        example_store.write(path, vars(self))
 
     @classmethod
     def load(cls, path: Path) -> MapStatistics:
-        """See `kept.read`."""
+        """See `example_store.read`."""
         names = ("idx", "values", "uniform")
-        found = kept.read(path, "statistics of maps", "measure_redundancy", *names)
+        found = example_store.read(path, "statistics of maps", "measure_redundancy", *names)
         return cls(*(found[name] for name in names))
 
 
@@ -137,22 +137,24 @@ class Typed:
             if examples >= FEWEST
             else np.full((2, *mean.shape), np.nan)
         )
-        return cls(examples, mean, uniform, ends, above(drawn))
+        return cls(examples, mean, uniform, ends, exceed_thresholds(drawn))
 
     @property
-    def of_type(self) -> Flags:
+    def is_of_type(self) -> Flags:
         """[types, layers, heads] whether a head is of a type."""
-        return above(self.mean)
+        return exceed_thresholds(self.mean)
 
     @property
     def main(self) -> Integers:
         """[layers, heads] number of the main type of a head in `MAIN_TYPES`."""
-        exclusive = self.of_type[[declared.TYPES.index(name) for name in declared.MAIN_TYPES[:-1]]]
+        exclusive = self.is_of_type[
+            [declared.TYPES.index(name) for name in declared.MAIN_TYPES[:-1]]
+        ]
         last = len(exclusive) - 1 - exclusive[::-1].argmax(axis=0)
         return np.where(exclusive.any(axis=0), last, len(exclusive))
 
 
-def above(values: Floats) -> Flags:
+def exceed_thresholds(values: Floats) -> Flags:
     """[..., types, layers, heads] whether means are above the thresholds of their types."""
     thresholds = np.array(list(THRESHOLDS.values()))
     return values > thresholds[:, None, None]
@@ -186,7 +188,7 @@ def _types(found: Typed) -> pd.DataFrame:
             "ci_high": found.ends[1].ravel(),
             "uniform": found.uniform.ravel(),
             "threshold": [THRESHOLDS[name] for name in names],
-            "of_type": found.of_type.ravel(),
+            "of_type": found.is_of_type.ravel(),
             "probability": probability.ravel(),
             "main": main[layers, heads] == kinds,
         },
@@ -208,8 +210,8 @@ def counts(models: Models) -> pd.DataFrame:
 
 def _counts(found: Typed, random: Typed) -> pd.DataFrame:
     """The rows of one model, beside the encoder with random weights."""
-    heads, control = _by_layer(found.of_type), _by_layer(random.of_type)
-    ends = interval(_by_layer(found.drawn).astype(np.float64))
+    heads, control = _count_by_layer(found.is_of_type), _count_by_layer(random.is_of_type)
+    ends = interval(_count_by_layer(found.drawn).astype(np.float64))
     if found.examples < FEWEST:
         ends[:] = np.nan
     layers, each = found.mean.shape[1:]
@@ -228,7 +230,7 @@ def _counts(found: Typed, random: Typed) -> pd.DataFrame:
     )
 
 
-def _by_layer(flags: Flags) -> Integers:
+def _count_by_layer(flags: Flags) -> Integers:
     """[..., types + 1, layers + 1] heads of a type, last of none; last, in all layers."""
     exclusive = [declared.TYPES.index(name) for name in declared.MAIN_TYPES[:-1]]
     none = ~flags[..., exclusive, :, :].any(axis=-3, keepdims=True)
@@ -246,7 +248,7 @@ def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
         seed: Seed of the samples.
     """
     found: dict[Compared, list[tuple[Name, Name]]] = {}
-    for key, pair in itertools.chain(_of_tasks(models), _between_tasks(models)):
+    for key, pair in itertools.chain(_pairs_within_tasks(models), _pairs_between_tasks(models)):
         found.setdefault(key, []).append(pair)
     rows = []
     for (compared, task, state), pairs in found.items():
@@ -283,7 +285,7 @@ _OF_ONE_TASK = {
 """What is compared, and its state in the table, by the states of two models of a task."""
 
 
-def _of_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
+def _pairs_within_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
     """Pairs of models of one task."""
     for one, other in itertools.combinations(models, 2):
         states = _state(one[1]), _state(other[1])
@@ -292,7 +294,7 @@ def _of_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
             yield (compared, one[0], state), (one, other)
 
 
-def _between_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
+def _pairs_between_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
     """Pairs of models of two tasks in the same state; of fine-tuned ones, the first seeds."""
     first: dict[tuple[str, str], Name] = {}
     for task, model in models:
@@ -369,10 +371,10 @@ class Distances:
         for number, example in enumerate(chosen):
             maps = _weights(store, example)
             length = maps.shape[-1]
-            pairs[number] = np.concatenate(list(_between_pairs(maps)))
+            pairs[number] = np.concatenate(list(_pair_divergences(maps)))
             flat = np.repeat(store.uniform(length), store.heads, axis=0)
             uniform[number] = divergence(maps, np.maximum(flat, _TINY)).mean()
-            other = _of_equal_length(store.lengths, example)
+            other = _next_of_equal_length(store.lengths, example)
             if other is not None:
                 other_text[number] = divergence(maps, _weights(store, other)).mean()
         shape = store.layers, store.heads
@@ -398,7 +400,7 @@ class Distances:
             }
         )
 
-    def by_example(self) -> pd.DataFrame:
+    def mean_by_example(self) -> pd.DataFrame:
         """Mean distance of every kind of pairs, example by example.
 
         Returns:
@@ -474,7 +476,7 @@ def divergence(first: Singles, second: Singles) -> Floats:
     return _divergences(own, np.vecdot(both, np.log(both)), length)
 
 
-def _between_pairs(maps: Singles) -> Iterator[Floats]:
+def _pair_divergences(maps: Singles) -> Iterator[Floats]:
     """Divergences of every head, [heads, query, key], from all heads after it."""
     heads, length = maps.shape[:2]
     flat = maps.reshape(heads, -1)
@@ -506,7 +508,7 @@ def _weights(store: AttentionStore, example: int) -> Singles:
     return np.maximum(maps, _TINY, out=maps)
 
 
-def _of_equal_length(lengths: Integers, example: int) -> int | None:
+def _next_of_equal_length(lengths: Integers, example: int) -> int | None:
     """The next example with as many tokens; after the last of them, the first."""
     (equal,) = np.nonzero(lengths == lengths[example])
     following = int(equal[(np.searchsorted(equal, example) + 1) % len(equal)])

@@ -38,16 +38,18 @@ def summarize(examples: pd.DataFrame, distances: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The table `redundancy`.
     """
-    p_values = {model: _same_layer(rows) for model, rows in _by_model(distances)}
+    p_values = {model: _same_layer(rows) for model, rows in _group_by_model(distances)}
     parts = [
-        _of_model(part, p_values.get(model, np.nan)).assign(**dict(zip(_MODEL, model, strict=True)))
-        for model, part in _by_model(examples)
+        _model_rows(part, p_values.get(model, np.nan)).assign(
+            **dict(zip(_MODEL, model, strict=True))
+        )
+        for model, part in _group_by_model(examples)
     ]
     every = pd.concat(parts, ignore_index=True)
     return _corrected(every.reindex(columns=list(declared.REDUNDANCY.names)))
 
 
-def _of_model(examples: pd.DataFrame, p_value: float) -> pd.DataFrame:
+def _model_rows(examples: pd.DataFrame, p_value: float) -> pd.DataFrame:
     """The rows of one model."""
     by_kind = examples.pivot_table(index="idx", columns="pairs", values="distance")
     kinds = [kind for kind in declared.PAIRS if kind in by_kind]
@@ -134,7 +136,7 @@ def _same_layer(distances: pd.DataFrame) -> float:
     return nearer_within_groups(square, layers, PERMUTATIONS, np.random.default_rng(0))
 
 
-def _by_model(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+def _group_by_model(table: pd.DataFrame) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
     """Task, state and seed (None if there is none) and rows of every model, in their order."""
     for _, rows in table.groupby(_MODEL, sort=False, dropna=False):
         model = rows[_MODEL].iloc[0]

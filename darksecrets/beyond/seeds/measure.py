@@ -57,7 +57,7 @@ class Grid:
         """[initializations, orders] scores of the final models."""
         return self.scores[metric][..., -1]
 
-    def on_halves(self, metric: str, halves: Integers) -> tuple[Floats, Floats]:
+    def score_halves(self, metric: str, halves: Integers) -> tuple[Floats, Floats]:
         """[splits, runs] final scores on both halves of the examples, × 100.
 
         Args:
@@ -278,7 +278,7 @@ def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFra
     for metric in grid.task.metrics:
         scores = grid.final(metric)
         resampled = scores[drawn].reshape(resamples, -1)
-        one, other = grid.on_halves(metric, halves)
+        one, other = grid.score_halves(metric, halves)
         pairs = np.concatenate([one, other]), np.concatenate([other, one])
         gains, lows = _gains(*pairs, grid.shape)
         mean_of_one = float(pairs[1].mean())

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.beyond.seeds import declared
 from darksecrets.beyond.seeds.declared import RESIDUAL
-from darksecrets.core.data.metrics import by_first, titles
+from darksecrets.core.data.metrics import main_metric_rows, titles
 from darksecrets.core.plotting import kit
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE
@@ -112,7 +112,7 @@ def best_of_several(maxima: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``on`` (the task); ``value``, with ``low`` and ``high``.
     """
-    rows = by_first(maxima[maxima["drawn"] == SEVERAL])
+    rows = main_metric_rows(maxima[maxima["drawn"] == SEVERAL])
     names = {"gain": "value", "gain_low": "low", "gain_high": "high"}
     return rows.rename(columns=names)[["on", *ESTIMATE]]
 
@@ -126,7 +126,7 @@ def contributions(variances: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns ``on``, ``component`` and ``value``, the p-value.
     """
-    rows = by_first(variances[variances["component"] != RESIDUAL])
+    rows = main_metric_rows(variances[variances["component"] != RESIDUAL])
     return rows.rename(columns={"p_value": "value"})[["on", "component", "value"]]
 
 
@@ -140,7 +140,7 @@ def told_early(stopping: pd.DataFrame) -> pd.DataFrame:
         Columns ``on`` and ``value``, the p-value at the last epoch in the first third. Trainings of
         fewer than three epochs have no rows.
     """
-    rows = by_first(stopping)
+    rows = main_metric_rows(stopping)
     # the table leaves out the last epoch
     third = (rows.groupby("on")["epoch"].transform("max") + 1) // EARLY
     return rows[rows["epoch"] == third].rename(columns={"p_value": "value"})[["on", "value"]]

@@ -16,7 +16,7 @@ from darksecrets.beyond.importance.measure import gradients
 from darksecrets.beyond.subnetworks.declared import BAD, GOOD, RANDOM, SUBNETWORKS
 from darksecrets.core.arrays import Flags, Floats, Integers
 from darksecrets.core.data import metrics
-from darksecrets.core.data.batches import EncodedSplit, by_length
+from darksecrets.core.data.batches import EncodedSplit, batches_by_length
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.models.hooks import Intervention, shape_of
@@ -128,7 +128,7 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search.
 
     Attributes:
@@ -160,7 +160,7 @@ def _first(steps: Integers, count: int) -> Flags:
 
 def search(
     model: PreTrainedModel, split: EncodedSplit, task: Task, examples: Examples, share: float
-) -> Found:
+) -> SearchResult:
     """Find the smallest subnetwork whose score is at least a share of the whole model's.
 
     At least one head and one MLP are left.
@@ -183,7 +183,7 @@ def search(
     scores = [_score(model, split, task, examples.deciding, good)]
     important = importance(model, split, task, examples.measuring, good)
     for stage in STAGES:
-        while (rest := _without_least(good, important, stage)) is not None:
+        while (rest := _drop_least(good, important, stage)) is not None:
             score = _score(model, split, task, examples.deciding, rest)
             if not score >= share * scores[0]:
                 break
@@ -191,7 +191,7 @@ def search(
             good = rest
             scores.append(score)
             important = importance(model, split, task, examples.measuring, good)
-    return Found(good, heads, mlps, scores)
+    return SearchResult(good, heads, mlps, scores)
 
 
 def deciding_metric(task: Task) -> str:
@@ -202,7 +202,7 @@ def deciding_metric(task: Task) -> str:
     return metrics.ACCURACY if metrics.ACCURACY in task.metrics else task.metrics[0]
 
 
-def _without_least(parts: Parts, important: tuple[Floats, Floats], stage: Stage) -> Parts | None:
+def _drop_least(parts: Parts, important: tuple[Floats, Floats], stage: Stage) -> Parts | None:
     """The parts without the least important ones; None if a kind that it takes has one left."""
     wanted = (round(stage.heads * parts.heads.size) if stage.heads else 0, stage.mlps)
     counts = [max(1, count) if by else 0 for count, by in zip(wanted, stage, strict=True)]
@@ -235,7 +235,7 @@ def importance(
     """
     totals = np.zeros(parts.heads.shape), np.zeros(parts.mlps.shape)
     lengths = split.lengths[list(rows)]
-    for places in by_length(lengths, gradients.batch_size_of(model, lengths)):
+    for places in batches_by_length(lengths, gradients.batch_size_of(model, lengths)):
         batch, labels = gradients.batch_of(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), parts)
         heads, _, mlps = gradients.backward(model, task, batch, labels, *gates)
@@ -280,7 +280,7 @@ def _score(
     return metric.plain(predicted, split.labels[list(rows)])
 
 
-# Predictions of the whole model and of subnetworks side by side; needs no torch.
+# Predictions of the whole model and of subnetworks side by side.
 
 WHOLE = "whole"
 
@@ -292,7 +292,7 @@ def sets_of(names: Sequence[str]) -> pd.DataFrame:
     return sets.astype({"layer": "Int64", "head": "Int64"})
 
 
-def with_retrained(result: SweepResult, predictions: Mapping[str, pd.DataFrame]) -> SweepResult:
+def add_retrained(result: SweepResult, predictions: Mapping[str, pd.DataFrame]) -> SweepResult:
     """The whole model beside re-trained subnetworks.
 
     Args:
@@ -316,7 +316,7 @@ def with_retrained(result: SweepResult, predictions: Mapping[str, pd.DataFrame])
 # Everything about one model's subnetworks that needs the model: masks and predictions.
 
 
-def subnetworks(model: PreTrainedModel, found: Found, draws: int, seed: int) -> pd.DataFrame:
+def subnetworks(model: PreTrainedModel, found: SearchResult, draws: int, seed: int) -> pd.DataFrame:
     """The good, the bad and random subnetworks.
 
     Args:

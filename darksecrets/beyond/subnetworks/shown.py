@@ -18,7 +18,7 @@ from darksecrets.beyond.subnetworks.declared import (
     SUBNETWORK_AGREEMENT,
     SUBNETWORKS,
 )
-from darksecrets.core.data.metrics import by_accuracy, titles
+from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
 from darksecrets.core.stats.independent import ESTIMATE, minus
@@ -116,7 +116,7 @@ def _note(row: Mapping[Any, Any]) -> str:
 _MODEL = ["on", "state", "seed"]
 
 
-def over_random(scores: pd.DataFrame) -> pd.DataFrame:
+def excess_over_random(scores: pd.DataFrame) -> pd.DataFrame:
     """What subnetworks score more than random ones of their size.
 
     Args:
@@ -127,13 +127,13 @@ def over_random(scores: pd.DataFrame) -> pd.DataFrame:
         points, with ``low`` and ``high``. The score is accuracy, or the first metric of a task that
         has none. Subnetworks of another size are left out.
     """
-    rows = by_accuracy(scores)
+    rows = accuracy_rows(scores)
     ends = {"value": "", "low": "_low", "high": "_high"}
     values = {name: rows[f"over_random{end}"] for name, end in ends.items()}
     return rows.assign(**values)[(rows["subnetwork"] != RANDOM) & rows["same_size"]]
 
 
-def behind_good(scores: pd.DataFrame) -> pd.DataFrame:
+def deficit_to_good(scores: pd.DataFrame) -> pd.DataFrame:
     """How far re-trained bad subnetworks are behind good ones.
 
     Args:
@@ -144,7 +144,7 @@ def behind_good(scores: pd.DataFrame) -> pd.DataFrame:
         ``high``, valid for any dependence. Subnetworks of another size are left out.
     """
     ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
-    rows = by_accuracy(scores)[[*_MODEL, "subnetwork", "trained", "same_size", *ends]]
+    rows = accuracy_rows(scores)[[*_MODEL, "subnetwork", "trained", "same_size", *ends]]
     again = rows[(rows["trained"] == RETRAINED) & rows["same_size"]].rename(columns=ends)
     good, bad = (again[again["subnetwork"] == kind] for kind in (GOOD, BAD))
     return minus(good, bad, _MODEL)[[*_MODEL, *ESTIMATE]]

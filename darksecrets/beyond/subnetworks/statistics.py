@@ -11,7 +11,7 @@ import pandas as pd
 
 from darksecrets.beyond.importance.declared import PARTS
 from darksecrets.beyond.subnetworks import declared
-from darksecrets.beyond.subnetworks.measure import with_retrained
+from darksecrets.beyond.subnetworks.measure import add_retrained
 from darksecrets.core.arrays import Flags, Floats, Integers
 from darksecrets.core.data.metrics import METRICS, PERCENT, score_of_most_frequent, score_resampled
 from darksecrets.core.data.tasks import Task
@@ -83,7 +83,7 @@ def scores(
     results = {declared.AS_IT_IS: result}
     if retrained:
         named = {name.replace("-", " "): rows for name, rows in retrained.items()}
-        results[declared.RETRAINED] = with_retrained(result, named)
+        results[declared.RETRAINED] = add_retrained(result, named)
     found = [
         subnetwork_scores(each, table, task, trained=trained, **options)
         for trained, each in results.items()

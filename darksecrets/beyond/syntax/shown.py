@@ -121,7 +121,7 @@ def draw_attention_trees(sources: kit.Sources) -> kit.Figure:
     spread = _SPREAD * ((trained["head"] - 0.5) / int(trained["head"].max()) - 0.5)
     trained = trained.assign(place=trained["layer"] + spread)
 
-    def by_layer(axes: kit.Axes, name: str) -> None:
+    def draw_layers(axes: kit.Axes, name: str) -> None:
         score = _SCORES[name]
         ranges = random.groupby("layer")[score].agg(["min", "max"])
         height = ranges["max"] - ranges["min"]
@@ -148,7 +148,7 @@ def draw_attention_trees(sources: kit.Sources) -> kit.Figure:
 
     chain = float(trained["chain"].iloc[0])
     bar = kit.Bar("UUAS", {chain: kit.line(kit.BASELINE, width=2)})
-    above = kit.Panel(by_layer, x="Layer", y="Share of gold arcs", height=1.3, share="columns")
+    above = kit.Panel(draw_layers, x="Layer", y="Share of gold arcs", height=1.3, share="columns")
     below = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.2, share="columns", bar=bar)
     legend: dict[str, Any] = {
         name: _TREE_LOOKS[direction] for name, direction in _TREE_NAMES.items()
@@ -299,7 +299,7 @@ def draw_coreference_heads(sources: kit.Sources) -> kit.Figure:
         kit.intervals(axes, trained, "accuracy", _BEST_METHOD, ends=ends, **where)
         axes.set_xlim(-0.02, 1.02)
 
-    def of_kind(axes: kit.Axes, name: str) -> kit.QuadMesh:
+    def draw_kind(axes: kit.Axes, name: str) -> kit.QuadMesh:
         rows = kit.pick(heads, kind=_HEADS[name])
         mesh = kit.matrix(axes, kit.grid(rows, "accuracy"), kit.WEIGHT, 1, 0)
         kit.mark(axes, kit.grid(rows, "p_family") < LEVEL, markersize=3)
@@ -308,7 +308,7 @@ def draw_coreference_heads(sources: kit.Sources) -> kit.Figure:
     height = 0.2 * len(kinds) + 0.35
     above = kit.Panel(compared, x="Share of right antecedents", height=height, fixed=True)
     bar = kit.Bar("right antecedents")
-    below = kit.Panel(of_kind, "heads", x="Head", y="Layer", height=1.3, share="columns", bar=bar)
+    below = kit.Panel(draw_kind, "heads", x="Head", y="Layer", height=1.3, share="columns", bar=bar)
     names = "best head", "best head, random weights"
     legend = dict(zip(names, (*_BEST_METHOD.values(), *_METHOD_CHANCE.values()), strict=True))
     legend |= {_METHOD_NAMES[method]: look for method, look in _OTHER_METHODS.items()}
@@ -322,7 +322,7 @@ _SAME = {"obj": "dobj"}
 """Labels of Universal Dependencies, and what Clark et al. call them."""
 
 
-def over_offset(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
+def gain_over_offset(syntactic_heads: pd.DataFrame) -> pd.DataFrame:
     """By how much the best head of every relation exceeds the best offset.
 
     Args:
@@ -365,13 +365,13 @@ def subjects(distractors: pd.DataFrame) -> pd.DataFrame:
         Columns ``state``, ``seed``, ``control``; ``value``, with ``low`` and ``high``.
     """
     controls = [
-        _of_encoder(distractors, ANY, f"over_{control}").assign(control=control)
+        _encoder_rows(distractors, ANY, f"over_{control}").assign(control=control)
         for control in ("uniform", "places", "rank")
     ]
     return pd.concat(controls, ignore_index=True)[["state", "seed", "control", *ESTIMATE]]
 
 
-def _of_encoder(distractors: pd.DataFrame, count: str, column: str) -> pd.DataFrame:
+def _encoder_rows(distractors: pd.DataFrame, count: str, column: str) -> pd.DataFrame:
     """Rows of all layers together, with what exceeds a control and its interval."""
     rows = distractors[distractors["layer"].isna() & (distractors["distractors"] == count)]
     return named(rows, column)

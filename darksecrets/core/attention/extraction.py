@@ -182,7 +182,7 @@ def maps_of(
 ) -> Iterator[Halves]:
     """Run batches of examples through the model and yield their maps on the host."""
     padded = (pad(inputs, batch, pad_token_id) for batch in batches)
-    return on_host((attention_maps(model, batch) for batch in padded), model.device)
+    return copy_to_host((attention_maps(model, batch) for batch in padded), model.device)
 
 
 def write_maps(
@@ -238,7 +238,7 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
         return maps
 
 
-def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[Halves]:
+def copy_to_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[Halves]:
     """Copy the maps of one batch after the other to the host.
 
     Args:
@@ -256,7 +256,7 @@ def on_host(computed: Iterable[torch.Tensor], device: torch.device) -> Iterator[
 def copy_while_computing(
     computed: Iterable[torch.Tensor], device: torch.device
 ) -> Iterator[Halves]:
-    """Like `on_host`, but copies overlap with computing.
+    """Like `copy_to_host`, but copies overlap with computing.
 
     While a batch is yielded, the next one is computed and then copied to pinned memory on a
     separate stream. A CPU has no streams and does the same steps one after the other.
@@ -267,7 +267,7 @@ def copy_while_computing(
     copied: tuple[torch.Tensor, Any] | None = None
     for maps in computed:  # on a GPU, this only queues the computation
         # One of the two buffers is in `copied`; the caller is done with the other.
-        buffer = _with_room(buffers.pop(0), maps, device)
+        buffer = _make_room(buffers.pop(0), maps, device)
         buffers.append(buffer)
         target = buffer[: maps.numel()].view(maps.shape)
         copying.wait_stream(streams.current_stream())
@@ -285,7 +285,7 @@ def copy_while_computing(
         yield _arrived(*copied)
 
 
-def _with_room(buffer: torch.Tensor, maps: torch.Tensor, device: torch.device) -> torch.Tensor:
+def _make_room(buffer: torch.Tensor, maps: torch.Tensor, device: torch.device) -> torch.Tensor:
     """The buffer itself if the maps fit, else a larger one, pinned for a GPU."""
     if buffer.numel() >= maps.numel():
         return buffer

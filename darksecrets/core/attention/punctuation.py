@@ -27,10 +27,10 @@ def punctuation(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> l
         idx: [examples[name][place] for name in SENTENCES if name in examples]
         for place, idx in enumerate(examples["idx"])
     }
-    return [_of_row(row, texts[row["idx"]]) for row in table.to_dict("records")]
+    return [_row_flags(row, texts[row["idx"]]) for row in table.to_dict("records")]
 
 
-def _of_row(row: Mapping[Any, Any], sentences: Sequence[str]) -> Flags:
+def _row_flags(row: Mapping[Any, Any], sentences: Sequence[str]) -> Flags:
     places = zip(row["segments"], row["starts"], row["ends"], strict=True)
     tokens = [sentences[segment][start:end].strip() for segment, start, end in places]
     found = [bool(text) and all(map(_is_punctuation, text)) for text in tokens]

@@ -95,7 +95,7 @@ def load_split(
     )
 
 
-def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[list[int]]:
+def batches_by_length(lengths: np.ndarray, batch_size: int) -> Iterator[list[int]]:
     """Yield batches of row numbers, grouped by length, longest first."""
     order = np.argsort(-lengths, kind="stable").tolist()
     for start in range(0, len(order), batch_size):

@@ -245,7 +245,7 @@ def _ranks(values: NDArray[np.generic]) -> NDArray[np.float64]:
     return means[place]
 
 
-def _of_classes(
+def _class_metric(
     name: str, title: str, score: of.Score, kind: Kind = "classes", lowest: float = 0.0
 ) -> Metric:
     """A metric that is a function of counts of each class."""
@@ -253,28 +253,28 @@ def _of_classes(
     def plain(predictions: NDArray[np.generic], labels: NDArray[np.generic]) -> float:
         return float(score(of.count(predictions, labels, of.classes_of(predictions, labels))))
 
-    return Metric(name, title, kind, plain, partial(weighted.of_classes, score), score, lowest)
+    return Metric(name, title, kind, plain, partial(weighted.class_score, score), score, lowest)
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
         metric.name: metric
         for metric in (
-            _of_classes("f1", "F1", of.f1, "two classes"),
-            _of_classes("accuracy", "Acc", of.accuracy),
+            _class_metric("f1", "F1", of.f1, "two classes"),
+            _class_metric("accuracy", "Acc", of.accuracy),
             Metric("pearson", "Pearson", "regression", pearson, weighted.pearson, lowest=-1.0),
             Metric("spearman", "Spearman", "regression", spearman, weighted.spearman, lowest=-1.0),
-            _of_classes("balanced_accuracy", "Balanced acc", of.balanced_accuracy),
-            _of_classes("f1_macro", "Macro F1", of.f1_macro),
-            _of_classes("f1_micro", "Micro F1", of.f1_micro),
-            _of_classes("f1_weighted", "Weighted F1", of.f1_weighted),
-            _of_classes("precision", "Precision", of.precision, "two classes"),
-            _of_classes("precision_macro", "Macro precision", of.precision_macro),
-            _of_classes("precision_weighted", "Weighted precision", of.precision_weighted),
-            _of_classes("recall", "Recall", of.recall, "two classes"),
-            _of_classes("recall_macro", "Macro recall", of.recall_macro),
-            _of_classes("recall_weighted", "Weighted recall", of.recall_weighted),
-            _of_classes("matthews_corrcoef", "Matthews", of.matthews_corrcoef, lowest=-1.0),
+            _class_metric("balanced_accuracy", "Balanced acc", of.balanced_accuracy),
+            _class_metric("f1_macro", "Macro F1", of.f1_macro),
+            _class_metric("f1_micro", "Micro F1", of.f1_micro),
+            _class_metric("f1_weighted", "Weighted F1", of.f1_weighted),
+            _class_metric("precision", "Precision", of.precision, "two classes"),
+            _class_metric("precision_macro", "Macro precision", of.precision_macro),
+            _class_metric("precision_weighted", "Weighted precision", of.precision_weighted),
+            _class_metric("recall", "Recall", of.recall, "two classes"),
+            _class_metric("recall_macro", "Macro recall", of.recall_macro),
+            _class_metric("recall_weighted", "Weighted recall", of.recall_weighted),
+            _class_metric("matthews_corrcoef", "Matthews", of.matthews_corrcoef, lowest=-1.0),
             Metric("r2", "R²", "regression", r2, weighted.r2, lowest=-math.inf),
         )
     }
@@ -296,13 +296,13 @@ def titled(task: str, metric: str) -> str:
     return f"{task} ({METRICS[metric].title})"
 
 
-def by_first(table: pd.DataFrame) -> pd.DataFrame:
+def main_metric_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Rows of the main metric of every task, which is its first; the task is called ``on``."""
     rows = table[table["metric"] == table.groupby("task")["metric"].transform("first")]
     return rows.rename(columns={"task": "on"})
 
 
-def by_accuracy(table: pd.DataFrame) -> pd.DataFrame:
+def accuracy_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The same of accuracy, where a task has it."""
     of_task = table.groupby("task")["metric"]
     has = of_task.transform(lambda metrics: (metrics == ACCURACY).any()).astype(bool)

@@ -21,7 +21,7 @@ def prepare(task: Task, output: Path) -> None:
     Raises:
         InputError: The source is not available, or its data do not belong to the task.
     """
-    read = sources.from_hub if isinstance(task.data, HubData) else sources.from_files
+    read = sources.read_hub if isinstance(task.data, HubData) else sources.read_files
     dataset = read(task)
     summary = checks.check(dataset, task)
     with atomic(output) as temporary:

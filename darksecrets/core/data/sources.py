@@ -49,7 +49,7 @@ def features(task: Task) -> Features:
     return Features({"idx": Value("int64"), **texts, "label": label})
 
 
-def to_dataset(task: Task, splits: Mapping[str, pd.DataFrame], origin: str) -> DatasetDict:
+def build_dataset(task: Task, splits: Mapping[str, pd.DataFrame], origin: str) -> DatasetDict:
     """Build a data set from two tables with the columns of `features`, in any order.
 
     Args:
@@ -112,7 +112,7 @@ def check_hub(tasks: Iterable[Task]) -> None:
 def check_hub_columns(tasks: Iterable[Task]) -> None:
     """Check, before any job, columns and classes of the data on the Hub, without the examples.
 
-    Files whose labels are mere text or numbers do not tell the classes; `from_hub` checks these.
+    Files whose labels are mere text or numbers do not tell the classes; `read_hub` checks these.
 
     Raises:
         InputError: A column is missing, or the classes are others than those of the task.
@@ -130,7 +130,7 @@ def _origin(data: HubData) -> str:
     return f"{data.repository}, revision {data.revision}, configuration {data.config}"
 
 
-def from_hub(task: Task) -> DatasetDict:
+def read_hub(task: Task) -> DatasetDict:
     """Download a task's training and validation data at a pinned revision.
 
     ``load_dataset(repository)`` is not used: it also downloads the test split, which for QQP is as
@@ -163,8 +163,8 @@ def from_hub(task: Task) -> DatasetDict:
         if "idx" not in table:
             table["idx"] = range(len(table))
         table["label"] = _hub_labels(table, task, raw[split].features, where)
-        splits[split] = _with_text(table, task, where)
-    return to_dataset(task, splits, origin)
+        splits[split] = _drop_empty_texts(table, task, where)
+    return build_dataset(task, splits, origin)
 
 
 def _shards(folder: Path, pattern: str) -> list[str]:
@@ -228,7 +228,7 @@ def _check_class_numbers(table: pd.DataFrame, task: Task, names: Sequence[str], 
         )
 
 
-def _with_text(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
+def _drop_empty_texts(table: pd.DataFrame, task: Task, where: str) -> pd.DataFrame:
     """The rows without empty texts."""
     filled = ~table[list(task.columns)].fillna("").map(files.is_blank).any(axis=1)
     if not filled.all():
@@ -334,7 +334,7 @@ def require_every_class(task: Task, found: Iterable[float], where: str) -> None:
         )
 
 
-def from_files(task: Task) -> DatasetDict:
+def read_files(task: Task) -> DatasetDict:
     """Read a task from local files; ``idx`` is the row of an example, from 0.
 
     Other columns than those of the task are ignored.
@@ -358,7 +358,7 @@ def from_files(task: Task) -> DatasetDict:
                 "label": [example.label for example in examples],
             }
         )
-    return to_dataset(task, splits, f"files of {task.name}")
+    return build_dataset(task, splits, f"files of {task.name}")
 
 
 def _read(path: Path, task: Task) -> list[_Example]:

@@ -103,21 +103,21 @@ class Shared(Backend):
                 outputs = self._branches.logits(trunk, sets, inputs)
                 found[sets, np.array(places)[inputs]] = self.checked(outputs)
 
-        self._by_group(compute, rows, np.logical_or.reduce(pairs, axis=0))
+        self._call_by_group(compute, rows, np.logical_or.reduce(pairs, axis=0))
         return found
 
-    def _by_group(
+    def _call_by_group(
         self, compute: Callable[[list[int], Trunk], None], rows: Sequence[int], wanted: Mask
     ) -> None:
         """Call a function with places of wanted rows, a few at a time, and their trunk."""
 
-        def of_places(places: list[int]) -> None:
+        def place_rows(places: list[int]) -> None:
             inputs = self.split.batch([rows[place] for place in places])
             kept = {n: t for n, t in inputs.items() if n not in (MASK, "labels")}
             on_device = {name: tensor.to(self.model.device) for name, tensor in kept.items()}
             compute(places, self._branches.trunk(on_device))
 
-        for _ in threads.apply(of_places, self._groups(rows, wanted), self.model.device):
+        for _ in threads.apply(place_rows, self._groups(rows, wanted), self.model.device):
             pass
 
     def _groups(self, rows: Sequence[int], wanted: Flags) -> list[list[int]]:
@@ -282,7 +282,8 @@ class _Branches:
         """Output of the layer, [pairs, L, size], for pairs that leave the trunk at it, by rank."""
         layer, attended = self._layers[number], state.attended[rows.tolist()]
         parts = [
-            (here, self._index(rows[here]), heads) for here, heads in self._by_set(number, ranks)
+            (here, self._index(rows[here]), heads)
+            for here, heads in self._group_by_set(number, ranks)
         ]
         for here, of_trunk, heads in parts:
             attended[here] += layer.project_heads(state.change[of_trunk], heads)
@@ -298,7 +299,7 @@ class _Branches:
                 wide[here] = layer.up(normalised[here])
         return layer.lower(wide, normalised)
 
-    def _by_set(self, number: int, ranks: Integers) -> Iterator[tuple[slice, torch.Tensor]]:
+    def _group_by_set(self, number: int, ranks: Integers) -> Iterator[tuple[slice, torch.Tensor]]:
         """Places of every set among pairs sorted by rank, and its own heads in a layer."""
         start = 0
         for rank, of_set in itertools.groupby(ranks.tolist()):

@@ -21,7 +21,7 @@ import torch
 import transformers
 
 from darksecrets.core.arrays import Values
-from darksecrets.core.data.batches import by_length, load_split
+from darksecrets.core.data.batches import batches_by_length, load_split
 from darksecrets.core.data.metrics import predict
 from darksecrets.core.interventions.backends import Backend, Loop
 from darksecrets.core.interventions.disable import UNIFORM, check_mode
@@ -217,7 +217,9 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
         "device": model.device.type,
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
-    return _Sweep(settings, sets, backend, list(by_length(split.lengths, block_size)), identity)
+    return _Sweep(
+        settings, sets, backend, list(batches_by_length(split.lengths, block_size)), identity
+    )
 
 
 def _compute_blocks(sweep: _Sweep, folder: Path) -> int:

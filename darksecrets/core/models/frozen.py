@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from darksecrets.core.data.batches import by_length
+from darksecrets.core.data.batches import batches_by_length
 from darksecrets.core.models.session import trial_inputs
 from darksecrets.core.run.progress import progress
 
@@ -57,7 +57,7 @@ class FrozenEncoder:
         done: list[int] = []
         catch = self.entry.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
         with catch, torch.no_grad(), progress(description, len(split), "examples") as advance:
-            for rows in by_length(split.lengths, batch_size):
+            for rows in batches_by_length(split.lengths, batch_size):
                 batch = split.batch(rows)
                 del batch["labels"]
                 self.model(**{k: tensor.to(self.model.device) for k, tensor in batch.items()})

@@ -258,7 +258,7 @@ def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
     it once here, instead of in every product.
     """
     of_linear = weight
-    if _by_onednn(weight):
+    if _uses_onednn(weight):
         of_linear = torch.ops.mkldnn._reorder_linear_weight(weight, _TYPICAL_ROWS)
     return lambda x: _multiply(x, of_linear, bias)
 
@@ -270,7 +270,7 @@ def _multiply(
 
     The weight may be one that was reordered for oneDNN.
     """
-    if not _by_onednn(weight):
+    if not _uses_onednn(weight):
         return F.linear(x, weight, bias)
     product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
         x.reshape(-1, x.shape[-1]), weight, bias, "none", [], ""
@@ -278,5 +278,5 @@ def _multiply(
     return product.view(*x.shape[:-1], -1)
 
 
-def _by_onednn(weight: torch.Tensor) -> bool:
+def _uses_onednn(weight: torch.Tensor) -> bool:
     return weight.device.type == "cpu" and precision.onednn_multiplies(weight.dtype)

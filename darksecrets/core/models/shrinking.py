@@ -141,7 +141,7 @@ class Factorised(torch.nn.Module):
         return F.embedding(ids, self.pieces) @ self.shared
 
 
-def to_eight_bits(model: PreTrainedModel) -> None:
+def quantize(model: PreTrainedModel) -> None:
     """Store all linear maps and embeddings of a classifier in 8 bits, and multiply in 8 bits.
 
     Everything else (norms, biases, attention itself) stays in float32. Nothing is trained or

@@ -52,7 +52,7 @@ PALE_BLUE, PALE_ORANGE, PALE_GREY = "#9ECAE1", "#F5B27A", "#EDEDED"
 
 
 @cache
-def of_layers(layers: int) -> dict[int, str]:
+def layer_colours(layers: int) -> dict[int, str]:
     """Colour of every layer, from 1: darker = higher."""
     import matplotlib as mpl
     from matplotlib.colors import to_hex

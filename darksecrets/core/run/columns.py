@@ -98,7 +98,7 @@ def per_head(
     return Table(name, meaning, (*key, *values), names(*key), every, may_be_empty=may_be_empty)
 
 
-def by_measure(table: Table) -> Table:
+def declare_by_measure(table: Table) -> Table:
     """Declare the table that has the same for every measure of attention.
 
     Args:
@@ -114,6 +114,6 @@ def by_measure(table: Table) -> Table:
     )
 
 
-def of_weights(table: Table) -> str:
-    """Name of the table of attention weights that a table `by_measure` repeats; else empty."""
+def table_of_weights(table: Table) -> str:
+    """Name of the table of attention weights that another table repeats by measure; else empty."""
     return table.name.removesuffix(_BY_MEASURE) if table.name.endswith(_BY_MEASURE) else ""

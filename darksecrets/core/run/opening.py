@@ -45,7 +45,7 @@ def answers(claims: Path) -> dict[str, int]:
         claims: The table of claims, ``claims.csv``.
     """
     with claims.open(encoding="utf-8", newline="") as table:
-        counts = Counter(row["here"] for row in csv.DictReader(table))
+        counts = Counter(row["verdict"] for row in csv.DictReader(table))
     return {words: counts[answer] for answer, words in _ANSWERS.items()}
 
 
@@ -63,13 +63,13 @@ def html(
         f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in lines.items()
     )
     return (
-        f'<style>{_STYLE}</style>\n<div class="made">\n{_on_learning(unlearned or {})}'
+        f'<style>{_STYLE}</style>\n<div class="made">\n{_learning_warning(unlearned or {})}'
         f"<table>{rows}</table>\n"
         f"{_costs(costs)}</div>\n"
     )
 
 
-def _on_learning(unlearned: Mapping[str, str]) -> str:
+def _learning_warning(unlearned: Mapping[str, str]) -> str:
     """A warning above everything else, if there is anything to warn of."""
     said = "; ".join(f"<b>{escape(task)}</b> ({scores})" for task, scores in unlearned.items())
     text = f"{MARK} Not learned by the fine-tuned models: {said}, {WHY}. {_ADVICE}"
@@ -91,11 +91,11 @@ def _costs(costs: pd.DataFrame) -> str:
         f"<p>Measured steps: {costs['jobs'].sum()} jobs took {_duration(costs['wall'].sum())}, "
         "some at the same time; "
         f"memory is that of the largest job, at most {costs['memory'].max():.0f} MiB.</p>\n"
-        f"{_on_request(others) if others else ''}"
+        f"{_folded_rows(others) if others else ''}"
     )
 
 
-def _on_request(rows: Sequence[str]) -> str:
+def _folded_rows(rows: Sequence[str]) -> str:
     """Rows of further steps, folded."""
     summary = f"<summary>{len(rows)} shorter steps</summary>"
     return f"<details>{summary}{_side_by_side(rows)}</details>\n"

@@ -103,7 +103,7 @@ def shape_of(tables: Tables) -> tuple[int, int]:
     return max(layers for layers, _ in shapes), max(heads for _, heads in shapes)
 
 
-def of_measure(
+def find_series(
     shown: Shown, tables: Tables, metrics: Mapping[str, Sequence[str]], shape: tuple[int, int]
 ) -> list[Series]:
     """All series of a measure, one for each of its kinds; none if the run lacks its table.
@@ -117,14 +117,14 @@ def of_measure(
     frame = tables.get(shown.table.name)
     if frame is None or frame.empty:
         return []
-    frame = _with_means(shown, frame, tables, shape)
+    frame = _add_means(shown, frame, tables, shape)
     for column, values in shown.where.items():
         frame = frame[frame[column].isin(values if isinstance(values, tuple) else [values])]
     if frame.empty:
         return []
     if not shown.kind:
         return [_series(shown, "", frame, metrics, shape)]
-    frame = _with_words(shown, frame)
+    frame = _name_kinds(shown, frame)
     declared = shown.column(shown.kind).values or tuple(frame[shown.kind].unique())
     chosen = shown.where.get(shown.kind)
     order = chosen if isinstance(chosen, tuple) else declared
@@ -134,11 +134,11 @@ def of_measure(
         _series(shown, kind, frame[frame[shown.kind] == kind], metrics, shape) for kind in kinds
     ]
     if shown.kind == "metric":
-        return [_of_main_metric(shown, frame, metrics, shape), *(parts if len(kinds) > 1 else ())]
+        return [_main_metric_rows(shown, frame, metrics, shape), *(parts if len(kinds) > 1 else ())]
     return parts
 
 
-def _with_words(shown: Shown, frame: pd.DataFrame) -> pd.DataFrame:
+def _name_kinds(shown: Shown, frame: pd.DataFrame) -> pd.DataFrame:
     """The table with kinds that people can read, and keys can have: of numbers, their digits."""
     if shown.column(shown.kind).kind == "text":
         return frame
@@ -146,7 +146,7 @@ def _with_words(shown: Shown, frame: pd.DataFrame) -> pd.DataFrame:
     return ordered.assign(**{shown.kind: ordered[shown.kind].map("{:g}".format)})
 
 
-def _with_means(
+def _add_means(
     shown: Shown, frame: pd.DataFrame, tables: Tables, shape: tuple[int, int]
 ) -> pd.DataFrame:
     """The table with rows of the mean over seeds, from `over_seeds` if the run has it."""
@@ -238,7 +238,7 @@ def _models(frame: pd.DataFrame) -> tuple[Model, ...]:
     return tuple(sorted(pairs, key=place))
 
 
-def _of_main_metric(
+def _main_metric_rows(
     shown: Shown, frame: pd.DataFrame, metrics: Mapping[str, Sequence[str]], shape: tuple[int, int]
 ) -> Series:
     """The rows of every task's main metric."""

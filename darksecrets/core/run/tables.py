@@ -161,7 +161,7 @@ def interval(
     return end, replace(end, name=f"{prefix}_high", meaning="its upper end")
 
 
-def with_ends(column: Column) -> tuple[Column, Column, Column]:
+def add_ends(column: Column) -> tuple[Column, Column, Column]:
     """A column and the ends of its interval, named after it, which needs some examples."""
     name, bounds = column.name, (column.low, column.high)
     return column, *interval(name, name, unit=column.unit, bounds=bounds, optional=True)

@@ -49,7 +49,7 @@ def hexagons(pair: tuple[int, int], queries: Mask, keys: Mask, related: Mask) ->
     return np.stack([rows[free], columns[free]], axis=2)
 
 
-def over_sum(six: Floats) -> Floats:
+def excess_over_sum(six: Floats) -> Floats:
     """What the first of six cells exceeds the sum of effects by.
 
     Args:
@@ -61,7 +61,7 @@ def over_sum(six: Floats) -> Floats:
     return six @ SIGNS
 
 
-def over_product(six: Floats) -> Floats:
+def excess_over_product(six: Floats) -> Floats:
     """Difference of the geometric means of the cells of either sign.
 
     Args:

@@ -16,7 +16,7 @@ def is_constant(values: Values) -> Flags:
     return np.ptp(numbers, axis=-1) <= EQUAL * np.abs(numbers).max(-1)
 
 
-def without_rounding(values: Values) -> Floats:
+def drop_rounding(values: Values) -> Floats:
     """[rows, examples] in double precision; rows that are constant up to rounding become 0."""
     numbers = np.array(values, dtype=np.float64)
     numbers[is_constant(numbers)] = 0.0
@@ -70,7 +70,7 @@ def permuted_correlation(
     return float((1 + extreme.sum()) / (1 + permutations))
 
 
-def from_moments(moments: Floats, least: float) -> Floats:
+def correlate_moments(moments: Floats, least: float) -> Floats:
     """Pearson's correlation from sums, which can be added up over parts of the observations.
 
     Args:

@@ -19,7 +19,7 @@ import numpy as np
 from darksecrets.core.arrays import Floats
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.correlation import ratio
-from darksecrets.core.stats.paired import mean_of_known
+from darksecrets.core.stats.paired import nanmean
 from darksecrets.core.stats.resampling import quantiles_of_known, resampled_means
 from darksecrets.core.stats.weighted import pearson
 
@@ -38,8 +38,8 @@ def drawn_means(
 ) -> Floats:
     """Means over examples and models, or a statistic of them, as other samples would give them.
 
-    Examples are drawn with replacement, the same for all models; `of_new_models` is added. With one
-    model, only examples are drawn.
+    Examples are drawn with replacement, the same for all models; `distance_to_new_models` is added.
+    With one model, only examples are drawn.
 
     Args:
         values: [models, examples, ...]; NaN where an example has no value, in all models alike.
@@ -53,11 +53,11 @@ def drawn_means(
     models, examples, *shape = values.shape
     columns = np.moveaxis(values, 0, 1).reshape(examples, -1)
     means = resampled_means(columns, resamples, rng).reshape(resamples, models, *shape)
-    own = statistic(mean_of_known(values, axis=1))
-    return statistic(means.mean(axis=1)) + of_new_models(own, resamples, rng)
+    own = statistic(nanmean(values, axis=1))
+    return statistic(means.mean(axis=1)) + distance_to_new_models(own, resamples, rng)
 
 
-def of_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+def distance_to_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """How far the mean over models may be from that over all models that might have been trained.
 
     Heads can take the place of models.
@@ -131,7 +131,8 @@ def drawn_correlations(
     Over units, Fisher's z moves by Student's t. Its standard error is that of the jackknife, which
     holds for skewed values, or that of uncorrelated values, 1 / √(n - 3), if it is greater: where a
     few units are far from all others, a jackknife finds too little of what chance can do. Over
-    models, see `of_new_models`. Correlations share their draws, so differences can be drawn, too.
+    models, see `distance_to_new_models`. Correlations share their draws, so differences can be
+    drawn, too.
 
     Args:
         sources: [sources, units], for example weights of heads in other encoders.
@@ -152,8 +153,8 @@ def drawn_correlations(
     influence = (units - 1) * (z[0] - z[1:])
     error = influence.std(axis=0, ddof=1) / np.sqrt(units)
     influence *= ratio(np.maximum(error, 1 / np.sqrt(units - 3)), error)
-    of_units = np.tanh(z[0] + of_new_models(influence, resamples, rng)).mean(axis=1)
-    return np.asarray(of_units + of_new_models(scores[0], resamples, rng))
+    of_units = np.tanh(z[0] + distance_to_new_models(influence, resamples, rng)).mean(axis=1)
+    return np.asarray(of_units + distance_to_new_models(scores[0], resamples, rng))
 
 
 def probability_greatest(drawn: Floats, tolerance: float) -> Floats:
@@ -171,7 +172,7 @@ def probability_greatest(drawn: Floats, tolerance: float) -> Floats:
     return (best / np.maximum(best.sum(axis=1, keepdims=True), 1)).mean(axis=0)
 
 
-def over_rivals(means: Floats, drawn: Floats, tolerance: float) -> Floats:
+def excess_over_rivals(means: Floats, drawn: Floats, tolerance: float) -> Floats:
     """By how much each candidate exceeds the strongest other one, by the criterion least in favour.
 
     It is above 0 if all differences are, an intersection-union test that needs no correction, and

@@ -117,7 +117,7 @@ def intersection_union(p: Floats) -> Floats:
     return p.max(axis=0)
 
 
-def mean_of_known(values: Floats, axis: int = -1) -> Floats:
+def nanmean(values: Floats, axis: int = -1) -> Floats:
     """Mean over an axis of the values that are not NaN; NaN if there are none."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
@@ -158,8 +158,8 @@ def mean_over_heads(values: Floats) -> Floats:
         [..., layers + 1]; the last is of the encoder. NaN where no head has a value.
     """
     every = values.reshape(*values.shape[:-2], -1)
-    encoder = mean_of_known(every, axis=-1)[..., None]
-    return np.concatenate([mean_of_known(values, axis=-1), encoder], axis=-1)
+    encoder = nanmean(every, axis=-1)[..., None]
+    return np.concatenate([nanmean(values, axis=-1), encoder], axis=-1)
 
 
 def ends_of_means(drawn: Floats, means: Floats, units: Integers) -> Floats:

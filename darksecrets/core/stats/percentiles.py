@@ -11,7 +11,7 @@ PERCENTILE = 99.0
 """Heads above this percentile of all heads are marked, as in the paper (section 4.2)."""
 
 
-def above_percentile(values: Reals, percentile: float = PERCENTILE) -> Flags:
+def exceeds_percentile(values: Reals, percentile: float = PERCENTILE) -> Flags:
     """Mark values that are greater than a percentile of all of them.
 
     Percentiles are interpolated linearly: of 144 distinct values, the two highest are above the

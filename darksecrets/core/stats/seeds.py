@@ -104,10 +104,10 @@ def _cochran_cox(statistics: Floats, share: Floats, seeds: int) -> tuple[Floats,
     def p_value(statistic: float, of_seeds: float) -> float:
         from scipy.optimize import brentq
 
-        def above(log_level: float) -> float:
+        def exceeds(log_level: float) -> float:
             return critical(math.exp(log_level), of_seeds) - statistic
 
-        return math.exp(_LEAST if above(_LEAST) <= 0 else brentq(above, _LEAST, 0.0))
+        return math.exp(_LEAST if exceeds(_LEAST) <= 0 else brentq(exceeds, _LEAST, 0.0))
 
     every = [np.vectorize(one, otypes=[np.float64]) for one in (critical, p_value)]
     return every[0](LEVEL, share), every[1](statistics, share)

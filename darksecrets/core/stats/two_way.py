@@ -59,11 +59,11 @@ def components(values: Floats) -> tuple[Component, Component, Component]:
     return (
         _difference(row, rows - 1, residual, free, columns),
         _difference(column, columns - 1, residual, free, rows),
-        _of_residual(residual, free),
+        _residual_component(residual, free),
     )
 
 
-def _of_residual(square: float, free: int) -> Component:
+def _residual_component(square: float, free: int) -> Component:
     from scipy.stats import chi2
 
     low, high = (free * square / float(chi2.ppf(p, free)) for p in (1 - LEVEL / 2, LEVEL / 2))

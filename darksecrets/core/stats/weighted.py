@@ -18,10 +18,10 @@ from darksecrets.core.arrays import Flags, Floats, Integers, Singles, Values
 from darksecrets.core.stats.classification import Counts, Score, classes_of
 from darksecrets.core.stats.correlation import (
     correlation,
+    drop_rounding,
     is_constant,
     ratio,
     standardized,
-    without_rounding,
 )
 from darksecrets.core.stats.resampling import bootstrap_weights
 
@@ -38,7 +38,7 @@ def resampled(score: Weighted, examples: int, resamples: int, rng: np.random.Gen
     return np.concatenate(blocks)
 
 
-def of_classes(
+def class_score(
     score: Score, predictions: npt.NDArray[np.integer], labels: npt.NDArray[np.integer]
 ) -> Weighted:
     """Prepare a score of classes for weighted examples.
@@ -86,7 +86,7 @@ def pearson(predictions: Values, labels: Values) -> Weighted:
         predictions: [sets, examples] real numbers.
         labels: [examples] real numbers.
     """
-    scaled, y = standardized(without_rounding(predictions)), standardized(labels)
+    scaled, y = standardized(drop_rounding(predictions)), standardized(labels)
     columns = [scaled.T, (scaled**2).T, (scaled * y).T]
     x, xx, xy = (np.ascontiguousarray(column) for column in columns)
 
@@ -109,7 +109,7 @@ def spearman(predictions: Values, labels: Values) -> Weighted:
         labels: [examples] real numbers.
     """
     rank_labels = _ranker(labels.astype(np.float64))
-    rankers = [_ranker(row) for row in without_rounding(predictions)]
+    rankers = [_ranker(row) for row in drop_rounding(predictions)]
 
     def score(weights: Weights) -> Floats:
         total = weights.sum(axis=1, keepdims=True)

@@ -11,8 +11,16 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.run import learned
-from darksecrets.core.run.columns import of_weights
-from darksecrets.core.run.series import CHOSEN, FINETUNED, MEAN, Model, Series, of_measure, shape_of
+from darksecrets.core.run.columns import table_of_weights
+from darksecrets.core.run.series import (
+    CHOSEN,
+    FINETUNED,
+    MEAN,
+    Model,
+    Series,
+    find_series,
+    shape_of,
+)
 from darksecrets.core.run.shown import LEVEL, Shown, plain
 from darksecrets.pages.atlas import claims as of_claims
 from darksecrets.pages.atlas import packing
@@ -68,7 +76,7 @@ def content(
     """
     shape, judged = shape_of(tables), tables.get(learned.TABLE, pd.DataFrame())
     unlearned = learned.unlearned(judged.to_dict("records"))
-    series = [one for shown in SHOWN for one in of_measure(shown, tables, run.metrics, shape)]
+    series = [one for shown in SHOWN for one in find_series(shown, tables, run.metrics, shape)]
     starts = np.cumsum([0, *(int(np.prod(one.values.shape[:3])) for one in series)])
     measures = [_measure(one, int(start)) for one, start in zip(series, starts, strict=False)]
     return {
@@ -122,7 +130,7 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
         "roles": _roles(shown, series.columns),
         "choices": list(series.choices),
         "by": shown.by,
-        "of": _of_weights(series),
+        "of": _weights_name(series),
         "tasks": list(series.tasks),
         "models": [list(model) for model in series.models],
         "compares": "state" not in shown.table.names,
@@ -130,10 +138,10 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
     }
 
 
-def _of_weights(series: Series) -> str:
+def _weights_name(series: Series) -> str:
     """What measures of the same, by other measures of attention, have in common."""
     shown = series.shown
-    return ".".join((of_weights(shown.table) or shown.table.name, shown.value, series.kind))
+    return ".".join((table_of_weights(shown.table) or shown.table.name, shown.value, series.kind))
 
 
 def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:

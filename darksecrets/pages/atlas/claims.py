@@ -54,7 +54,7 @@ def _claim(
     found = links(claim, series)
     task = next((name for name in tasks if name == str(row["of"]).split(" ")[0]), None)
     return {
-        **{name: row[name] for name in (*wanted, "here", "verdict", "reason", "needs")},
+        **{name: row[name] for name in (*wanted, "verdict", "verdict_on_paper", "reason", "needs")},
         "note": claim.note,
         "figures": _figures(claim, found, series, figures),
         "links": [link | ({"task": task} if task else {}) for link in found],
@@ -67,7 +67,7 @@ def links(claim: Claim, series: Sequence[Series]) -> list[dict[str, Any]]:
     for question in claim.questions:
         direct = [one for one in series if _about(one, question)]
         behind = [one for one in series if {*one.shown.summaries} & {*question.sources}]
-        for one in _of_kind(direct or behind, question):
+        for one in _select_kinds(direct or behind, question):
             link = {"measure": one.key, **_state(question)}
             if link not in found:
                 found.append(link)
@@ -86,7 +86,7 @@ def _allows(question: Question, column: str, value: str | int) -> bool:
     return value in (wanted if isinstance(wanted, tuple) else (wanted,))
 
 
-def _of_kind(series: Sequence[Series], question: Question) -> list[Series]:
+def _select_kinds(series: Sequence[Series], question: Question) -> list[Series]:
     """The kinds that a question is about; of a measure of which it names none, the first."""
     chosen: dict[int, list[Series]] = {}
     for one in series:

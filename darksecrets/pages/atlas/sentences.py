@@ -42,13 +42,13 @@ def describe(series: Sequence[Series], task: str, model: Model) -> list[str]:
         texts = [
             (shown, text)
             for shown, parts in kinds.values()
-            for text in said(shown, dict(_at(*part, task, place) for part in parts))
+            for text in said(shown, dict(_value_at(*part, task, place) for part in parts))
         ]
-        found.append(_sentence(_by_measure(texts, [shown for shown, _ in kinds.values()])))
+        found.append(_sentence(_join_by_measure(texts, [shown for shown, _ in kinds.values()])))
     return found
 
 
-def _by_measure(texts: Sequence[tuple[Shown, str]], measured: Sequence[Shown]) -> list[str]:
+def _join_by_measure(texts: Sequence[tuple[Shown, str]], measured: Sequence[Shown]) -> list[str]:
     """Each text once; with the measures of attention that it is said by, if there are several."""
     several = {shown.phrases for shown in measured if shown.by}
     measures: dict[str, list[str]] = {}
@@ -72,7 +72,7 @@ def _columns(series: Series, task: str, model: Model) -> _Columns:
     return {name: values for name, values in found.items() if values is not None}
 
 
-def _at(
+def _value_at(
     series: Series, columns: _Columns, task: str, place: tuple[int, ...]
 ) -> tuple[str, _Values]:
     """The kind of a head's values, or what was chosen for the head; and its values."""

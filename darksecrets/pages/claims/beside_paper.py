@@ -148,13 +148,13 @@ def _compare_one(printed: Printed, tables: Tables, run: Run) -> list[dict[str, A
                 "metric": metric[0] if metric else None,
                 "unit": printed.unit,
                 "paper": number,
-                "here": estimate.value,
+                "value": estimate.value,
                 "ci_low": low,
                 "ci_high": high,
                 "seeds": estimate.seeds,
                 "same_sign": sign,
                 "place": place,
-                "place_here": _rank(name, known, place) if place else None,
+                "place_in_run": _rank(name, known, place) if place else None,
                 "comparable": _compare_data(estimate, run),
             }
         )
@@ -166,14 +166,14 @@ def _find_interval(question: Question, estimate: Estimate) -> tuple[float, float
     return (math.nan, math.nan) if question.exact else estimate.ends
 
 
-def _compare_signs(printed: float, here: float, low: float, high: float) -> str | None:
+def _compare_signs(printed: float, value: float, low: float, high: float) -> str | None:
     """Whether the run's number has the paper's sign, for sure if it has an interval."""
-    if math.isnan(here):
+    if math.isnan(value):
         return None
     same, other, either = SIGNS
     if low <= 0 <= high:
         return either
-    return same if (here > 0) == (printed > 0) else other
+    return same if (value > 0) == (printed > 0) else other
 
 
 def _rank(name: tuple[str, ...], known: Mapping[tuple[str, ...], float], place: str) -> str | None:

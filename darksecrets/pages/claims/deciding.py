@@ -101,10 +101,12 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
     if not estimates:
         return Finding(Answer.OPEN, why_empty(question), needs=f"would need {NUMBERS}")
     if question.extreme:
-        finding = _of_extreme(question, question.extreme, estimates)
+        finding = _compare_with_others(question, question.extreme, estimates)
     else:
         assert question.threshold is not None
-        finding = _of_threshold(question.quantifier, question.threshold, estimates, estimates)
+        finding = _compare_with_threshold(
+            question.quantifier, question.threshold, estimates, estimates
+        )
     if question.test:
         finding = _as_test(finding, str(question.value), question.threshold)
     return finding
@@ -122,7 +124,7 @@ def _as_test(finding: Finding, name: str, threshold: Threshold | None) -> Findin
     return replace(finding, reason=f"{name} {reason}", compared=named, needs=needs)
 
 
-def _of_threshold(
+def _compare_with_threshold(
     quantifier: str,
     threshold: Threshold,
     compared: Sequence[Estimate],
@@ -148,7 +150,7 @@ def _of_threshold(
 def _one_of(threshold: Threshold, estimate: Estimate, known: int, corrected: Answer) -> Answer:
     """The answer for one of several estimates; `corrected` is the one that needs a correction."""
     usual = threshold.answer(estimate)
-    if usual == corrected and threshold.answer(estimate.for_one_of(known)) != corrected:
+    if usual == corrected and threshold.answer(estimate.widen_for(known)) != corrected:
         return Answer.OPEN
     return usual
 
@@ -159,21 +161,23 @@ def _extremum(estimates: Sequence[Estimate], *, greatest: bool) -> Estimate:
     valued = [each for each in estimates if not math.isnan(each.value)]
     if not valued:
         return estimates[0]
-    wide = [each.for_one_of(len(valued)) for each in valued]
+    wide = [each.widen_for(len(valued)) for each in valued]
     low, high = pick(each.low for each in wide), pick(each.high for each in wide)
     unknown = next((each.unknown for each in estimates if not each.is_known), "")
     best = pick(valued, key=lambda each: each.value)
     return replace(best, low=low, high=high, unknown=unknown)
 
 
-def _of_extreme(question: Question, extreme: Extreme, estimates: Sequence[Estimate]) -> Finding:
+def _compare_with_others(
+    question: Question, extreme: Extreme, estimates: Sequence[Estimate]
+) -> Finding:
     """Compare the things claimed to be greatest, or least, with every other, or with `some`."""
     groups: dict[tuple[str, ...], list[Estimate]] = {}
     for estimate in estimates:
         groups.setdefault(estimate.name[:-1], []).append(estimate)
     pairs = [pair for group in groups.values() for pair in _pairs(extreme, group)]
     between = [difference(*pair, independent=extreme.of == "task") for pair in pairs]
-    return _of_threshold(question.quantifier, Threshold(above=0), between, estimates)
+    return _compare_with_threshold(question.quantifier, Threshold(above=0), between, estimates)
 
 
 def _pairs(extreme: Extreme, group: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:
@@ -249,11 +253,11 @@ def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
         **{name: getattr(claim, name) for name in ("paper", "id", "section", "claim", "published")},
         **dict(zip(("value", "ci_low", "ci_high"), (one.value, *one.ends), strict=True)),
         **{"unit": claim.unit, "of": " ".join(one.name), "seeds": one.seeds},
-        "here": str(finding.answer),
-        "verdict": _verdict(claim, finding.answer, run),
+        "verdict": str(finding.answer),
+        "verdict_on_paper": _verdict(claim, finding.answer, run),
         "reason": finding.reason,
         "needs": finding.needs,
-        "estimates": "; ".join(map(_with_interval, finding.compared)),
+        "estimates": "; ".join(map(_format_interval, finding.compared)),
         "tables": " ".join(claim.tables),
     }
 
@@ -265,7 +269,7 @@ def _verdict(claim: Claim, found: Answer, run: Run) -> str:
     return UNDECIDED if found == Answer.OPEN else str(found)
 
 
-def _with_interval(estimate: Estimate) -> str:
+def _format_interval(estimate: Estimate) -> str:
     """A number with its interval, such as ``RTE 1.2 [0.3, 2.1]``."""
     said = [*estimate.name]
     if math.isnan(estimate.value):

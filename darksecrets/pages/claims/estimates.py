@@ -70,7 +70,7 @@ class Estimate:
         low, high = feasible([self.low, self.high], *self.bounds)
         return float(low), float(high)
 
-    def for_one_of(self, comparisons: int) -> Estimate:
+    def widen_for(self, comparisons: int) -> Estimate:
         """Widen the interval so that it is one of several that hold together (Bonferroni).
 
         The sampling distribution is taken to be normal, or Student's, on each side; an estimate
@@ -194,7 +194,7 @@ def spread(groups: Iterable[Sequence[float]]) -> Spread:
     return Spread(math.sqrt(squares / degrees) if degrees else 0.0, degrees)
 
 
-def over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
+def average_over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
     """The mean over fine-tuning seeds, each with its own interval over the same examples.
 
     The variance is the sum of three parts, and the critical value the mean of theirs weighted by

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.pages.claims.estimates import Estimate, Spread, over_seeds, spread, total
+from darksecrets.pages.claims.estimates import Estimate, Spread, average_over_seeds, spread, total
 from darksecrets.pages.claims.failures import ABOVE, BELOW
 from darksecrets.pages.claims.registry import Question
 from darksecrets.pages.claims.sources import EMPTY, Run, Tables, rows
@@ -40,7 +40,7 @@ def gather(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -
     each = [column for column in question.each if column in frame.columns]
     unlearned = tables.unlearned() if question.is_about_tuned(tables.declared) else {}
     parts = {
-        name: _by_seed(question, _labelled(each, name), group, run, unlearned)
+        name: _estimates_by_seed(question, _labelled(each, name), group, run, unlearned)
         for name, group in _groups(question, each, tasks, frame, run).items()
     }
     pooled = spread([part.value for part in found] for found in parts.values())
@@ -100,7 +100,7 @@ def _labelled(each: Sequence[str], name: Name) -> Name:
     )
 
 
-def _by_seed(
+def _estimates_by_seed(
     question: Question,
     name: Name,
     group: pd.DataFrame,
@@ -136,7 +136,7 @@ def _tasks(
 
 def _one(question: Question, name: Name, group: pd.DataFrame) -> Estimate:
     """The estimate of one row, or of the sum of several."""
-    parts = [_of_row(question, name, row) for row in group.to_dict("records")]
+    parts = [_row_estimate(question, name, row) for row in group.to_dict("records")]
     if question.add:
         return total(parts)
     if len(parts) > 1:
@@ -146,7 +146,7 @@ def _one(question: Question, name: Name, group: pd.DataFrame) -> Estimate:
     return parts[0]
 
 
-def _of_row(question: Question, name: Name, row: Mapping[Any, Any]) -> Estimate:
+def _row_estimate(question: Question, name: Name, row: Mapping[Any, Any]) -> Estimate:
     value = float(row["value"])
     if question.exact:
         return Estimate(name, value, value, value)
@@ -158,7 +158,7 @@ def _of_row(question: Question, name: Name, row: Mapping[Any, Any]) -> Estimate:
 
 def _estimate(question: Question, parts: Sequence[Estimate], pooled: Spread, run: Run) -> Estimate:
     """The mean over seeds, and why it cannot decide: no value, no interval, too few seeds."""
-    estimate = over_seeds(parts, pooled) if len(parts) > 1 else parts[0]
+    estimate = average_over_seeds(parts, pooled) if len(parts) > 1 else parts[0]
     if estimate.unknown:
         return estimate
     if why := _what_is_missing(question, estimate):

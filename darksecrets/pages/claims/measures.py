@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from darksecrets.core.run.columns import MEASURE, WEIGHTS, of_weights
+from darksecrets.core.run.columns import MEASURE, WEIGHTS, table_of_weights
 from darksecrets.pages.claims import deciding
 from darksecrets.pages.claims.answers import Answer
 from darksecrets.pages.claims.registry import Claim, Paper
@@ -46,16 +46,18 @@ def table(
         The table `pages.claims.tables.CLAIMS_BY_MEASURE`.
     """
     parts = [
-        deciding.table(papers, of_measure(tables, measure), run).assign(**{MEASURE.name: measure})
+        deciding.table(papers, tables_of_measure(tables, measure), run).assign(
+            **{MEASURE.name: measure}
+        )
         for measure in (WEIGHTS, *measures)
     ]
     found = pd.concat(parts).sort_index(kind="stable")  # all measures of a claim together
-    answers = found.groupby(["paper", "id"])["here"]
-    found["agreement"] = answers.transform(lambda here: agreement(map(Answer, here)))
+    answers = found.groupby(["paper", "id"])["verdict"]
+    found["agreement"] = answers.transform(lambda verdicts: agreement(map(Answer, verdicts)))
     return found[list(CLAIMS_BY_MEASURE.names)].reset_index(drop=True)
 
 
-def of_measure(tables: Tables, measure: str) -> Tables:
+def tables_of_measure(tables: Tables, measure: str) -> Tables:
     """Tables in which those of a measure take the place of those of attention weights."""
     frames = dict(tables.frames)
     for name, frame in tables.frames.items():
@@ -81,4 +83,4 @@ def agreement(answers: Iterable[Answer]) -> str:
 
 def _replaced(tables: Tables, name: str) -> str:
     """Name of the table of attention weights that a table by measure stands for; else empty."""
-    return of_weights(tables.declared[name]) if name in tables.declared else ""
+    return table_of_weights(tables.declared[name]) if name in tables.declared else ""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from darksecrets.core.run.numbers import written
 from darksecrets.pages.claims.registry import Paper
-from darksecrets.pages.claims.tables import HERE, NOT_COMPARABLE, VERDICTS
+from darksecrets.pages.claims.tables import ANSWERS, NOT_COMPARABLE, VERDICTS
 
 _HEAD = ("#", "§", "claim", "paper", "this run", "holds here?", "why", "verdict")
 
@@ -64,9 +64,9 @@ def html(papers: Sequence[Paper], claims: pd.DataFrame, label: str) -> str:
 
 def _summary(claims: pd.DataFrame) -> list[str]:
     """Counts of answers and verdicts, and how to read them, as paragraphs of HTML."""
-    here = _counted(claims["here"], HERE)
-    verdicts = _counted(claims["verdict"], VERDICTS)
-    said = f"{len(claims)} claims. In this run: {here}. Verdicts on the papers: {verdicts}."
+    answers = _counted(claims["verdict"], ANSWERS)
+    verdicts = _counted(claims["verdict_on_paper"], VERDICTS)
+    said = f"{len(claims)} claims. In this run: {answers}. Verdicts on the papers: {verdicts}."
     notes = [note.format(claims=len(claims), false=0.05 * len(claims)) for note in _NOTES]
     return [said, *notes]
 
@@ -82,8 +82,8 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
     said = escape(row["claim"])
     if claim.note:
         said += f" <i>{escape(claim.note)}</i>"
-    verdict = escape(row["verdict"])
-    if row["verdict"] != NOT_COMPARABLE:
+    verdict = escape(row["verdict_on_paper"])
+    if row["verdict_on_paper"] != NOT_COMPARABLE:
         verdict = f"<b>{verdict}</b>"
     ours = number(row)
     of = f"({row['of']})" if row["of"] else ""
@@ -94,7 +94,7 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
         said,
         escape(row["published"] or "–"),
         escape(about),
-        f"<b>{row['here']}</b>",
+        f"<b>{row['verdict']}</b>",
         escape("; ".join(filter(None, (row["reason"], row["needs"])))),
         verdict,
     ]

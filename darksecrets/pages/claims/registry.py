@@ -196,14 +196,14 @@ def read(paths: Sequence[Path]) -> list[Paper]:
     return [_paper(path) for path in paths]
 
 
-def of_run(papers: Sequence[Paper], named: Collection[str]) -> list[Paper]:
+def select_for_run(papers: Sequence[Paper], named: Collection[str]) -> list[Paper]:
     """The papers and claims that a run decides.
 
     Args:
         papers: The registry.
         named: The analyses that the run makes. Claims that need tables of others are left out.
     """
-    of_table = analyses.of_tables()
+    of_table = analyses.analyses_by_table()
 
     def is_asked(claim: Claim) -> bool:
         return all(of_table.get(name, analyses.PAPER) in named for name in claim.tables)

@@ -6,7 +6,7 @@ from darksecrets.core.run.columns import MEASURE
 from darksecrets.core.run.tables import Table, integer, interval, number, text
 from darksecrets.pages.claims.answers import Answer
 
-HERE = tuple(str(answer) for answer in Answer)
+ANSWERS = tuple(str(answer) for answer in Answer)
 UNDECIDED, NOT_COMPARABLE = "undecided here", "not comparable"
 VERDICTS = (Answer.YES, Answer.NO, UNDECIDED, NOT_COMPARABLE)
 
@@ -35,10 +35,10 @@ CLAIMS = Table(
             low=1,
             optional=True,
         ),
-        text("here", "whether the claim holds in this run", values=HERE),
+        text("verdict", "whether the claim holds in this run", values=ANSWERS),
         text(
-            "verdict",
-            "verdict on the paper: `here` if the run has its model and data",
+            "verdict_on_paper",
+            "verdict on the paper: `verdict` if the run has its model and data",
             values=VERDICTS,
         ),
         text("reason", "why, in words"),
@@ -68,8 +68,8 @@ BESIDE_PAPER = Table(
         text("metric", "metric of a score; empty for other numbers", optional=True),
         text("unit", "unit of all numbers of the row"),
         number("paper", "the paper's number"),
-        number("here", "the run's number; empty if there is none", optional=True),
-        *interval("here", optional=True),
+        number("value", "the run's number; empty if there is none", optional=True),
+        *interval("value", optional=True),
         integer("seeds", "fine-tuning seeds behind it", low=1, optional=True),
         text(
             "same_sign",
@@ -84,7 +84,7 @@ BESIDE_PAPER = Table(
             optional=True,
         ),
         text(
-            "place_here",
+            "place_in_run",
             "place of the task among those of the run, from that end, such as `2 of 7`",
             optional=True,
         ),
@@ -105,7 +105,7 @@ AGREEMENTS = SAME, NOT_CONTRADICTED, CONTRADICTED = (
 
 _BY_MEASURE = {
     *("claim", "unit", "value", "ci_low", "ci_high", "of", "seeds"),
-    *("here", "reason", "needs", "estimates"),
+    *("verdict", "reason", "needs", "estimates"),
 }
 
 CLAIMS_BY_MEASURE = Table(

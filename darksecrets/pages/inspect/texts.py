@@ -99,7 +99,7 @@ def columns(examples: Sequence[Example]) -> dict[str, list[str]]:
     }
 
 
-def of_table(table: pd.DataFrame) -> list[Example]:
+def read_table(table: pd.DataFrame) -> list[Example]:
     """The examples of a table `darksecrets.pages.inspect.tables.EXAMPLES`."""
     pairs = zip(table["sentence1"], table["sentence2"], strict=True)
     return [(first, second) if second else (first,) for first, second in pairs]

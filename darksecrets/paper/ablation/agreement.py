@@ -62,7 +62,7 @@ def task_agreement(
         `TASK_AGREEMENT`: a row per state and pair of tasks, and per task with several seeds.
     """
     tables = []
-    for state, deltas in _by_state(heads, metrics):
+    for state, deltas in _effects_by_state(heads, metrics):
         rows = []
         for one, other in combinations_with_replacement(deltas, 2):
             same = one == other
@@ -73,7 +73,7 @@ def task_agreement(
             size = {"pairs": found.pairs, "heads": len(deltas[one].table)}
             rows.append({"state": state, "task": one, "other_task": other, **size})
             rows[-1] |= found.columns
-        tables.append(_with_q(pd.DataFrame(rows), "p_value", "p_within_layers"))
+        tables.append(_add_q_values(pd.DataFrame(rows), "p_value", "p_within_layers"))
     return joined(tables, TASK_AGREEMENT.names)
 
 
@@ -91,7 +91,7 @@ def worst_overlap(
         `WORST_OVERLAP`: a row per state, pair of tasks and k.
     """
     tables = []
-    for state, deltas in _by_state(heads, metrics):
+    for state, deltas in _effects_by_state(heads, metrics):
         orders = _orders(deltas, draws["seed"])
         for k in WORST:
             rows = []
@@ -107,7 +107,7 @@ def worst_overlap(
                     | {"shared": len(shared), "shared_heads": names}
                     | {"expected": k**2 / size, "p_value": p, "p_within_layers": within}
                 )
-            tables.append(_with_q(pd.DataFrame(rows), "p_value"))
+            tables.append(_add_q_values(pd.DataFrame(rows), "p_value"))
     return joined(tables, WORST_OVERLAP.names)
 
 
@@ -129,7 +129,7 @@ def worst_heads(
         `WORST_HEADS`: a row per state, task and rank.
     """
     tables = []
-    for state, deltas in _by_state(heads, metrics):
+    for state, deltas in _effects_by_state(heads, metrics):
         orders = _orders(deltas, draws["seed"])
         pairs = {task: _places(deltas[task], order, 2) for task, order in orders.items()}
         for task, order in orders.items():
@@ -137,22 +137,22 @@ def worst_heads(
             table = worst.to_frame(index=False).assign(state=state, task=task)
             table["rank"] = range(1, len(table) + 1)
             mine = heads["task"].eq(task) & heads["state"].eq(state)
-            table = table.merge(_of_seeds(heads[mine & heads["metric"].eq(metrics[task])]))
+            table = table.merge(_mean_over_seeds(heads[mine & heads["metric"].eq(metrics[task])]))
             table["shared_with"] = [
                 " ".join(t for t in pairs if t != task and p in pairs[t] and p in pairs[task])
                 for p in worst
             ]
-            tables.append(table.merge(_of_words(equal_words, task, state), how="left", on=_PLACE))
+            tables.append(table.merge(_word_rows(equal_words, task, state), how="left", on=_PLACE))
     return joined(tables, WORST_HEADS.names)
 
 
-def _of_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+def _mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean `delta` of each head over seeds, and its largest q-value."""
     kept = rows.groupby([*_PLACE, "metric"], as_index=False)
     return kept.agg(delta=("delta", "mean"), q_value=("q_value", "max"))
 
 
-def _of_words(words: pd.DataFrame | None, task: str, state: str) -> pd.DataFrame:
+def _word_rows(words: pd.DataFrame | None, task: str, state: str) -> pd.DataFrame:
     """What each head of a task's models gives to equal words; no rows if it was not measured."""
     names = {
         "equal_words": ("weight", "mean"),
@@ -165,7 +165,7 @@ def _of_words(words: pd.DataFrame | None, task: str, state: str) -> pd.DataFrame
     return mine.groupby(_PLACE, as_index=False).agg(**names)
 
 
-def _by_state(
+def _effects_by_state(
     heads: pd.DataFrame, metrics: Mapping[str, str]
 ) -> Iterator[tuple[str, dict[str, Deltas]]]:
     """The effects of each task on its metric, by state; tasks in the order of ``metrics``."""
@@ -198,7 +198,7 @@ def _places(deltas: Deltas, order: Floats, k: int) -> pd.MultiIndex:
     return pd.MultiIndex.from_tuples(deltas.table.index[np.argsort(order)[:k]], names=_PLACE)
 
 
-def _with_q(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
+def _add_q_values(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Add a q-value for each column of p-values, over the rows that have one."""
     for column in columns if len(table) else ():
         known = table[column].dropna()

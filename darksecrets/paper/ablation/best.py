@@ -14,7 +14,7 @@ from darksecrets.core.interventions.results import PARTS, SweepResult
 from darksecrets.core.interventions.scores import require_usable, weighted
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.selection import best_gain
-from darksecrets.paper.ablation.statistics import Resampling, on_halves
+from darksecrets.paper.ablation.statistics import Resampling, differences_on_halves
 
 
 def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFrame:
@@ -41,7 +41,10 @@ def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFram
     for metric in task.metrics:
         rng = np.random.default_rng(resampling.seed)
         whole = weighted(result, metric)(np.ones((1, len(result.idx)), dtype=np.int64))
-        deltas = whole - whole[:, :1], *on_halves(result, metric, resampling.splits, rng)
+        deltas = (
+            whole - whole[:, :1],
+            *differences_on_halves(result, metric, resampling.splits, rng),
+        )
         for kind in PARTS:
             sets = np.flatnonzero(result.sets["kind"] == kind)
             if len(sets):

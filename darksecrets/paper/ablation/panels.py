@@ -48,7 +48,7 @@ def rows_of(table: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
     return rows.assign(**{end: rows["baseline"] + rows[f"ci_{end}"] for end in ("low", "high")})
 
 
-def by_panel(sources: kit.Sources, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def panel_rows(sources: kit.Sources, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Rows of every panel by its title: each task on its first metric, and on accuracy.
 
     The paper speaks of accuracy where tasks are scored by F1 first; not all have an accuracy.

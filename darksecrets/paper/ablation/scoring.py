@@ -7,7 +7,7 @@ import pandas as pd
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.paper.ablation.best import best, survival
-from darksecrets.paper.ablation.statistics import PLACES, Resampling, effects, of_kind
+from darksecrets.paper.ablation.statistics import PLACES, Resampling, effects, kind_rows
 from darksecrets.paper.ablation.tables import SURVIVAL
 
 
@@ -24,6 +24,6 @@ def scored(result: SweepResult, task: Task, resampling: Resampling) -> dict[str,
     """
     table, means = effects(result, task, resampling)
     gains = best(result, task, resampling)
-    tables = {f"{kind}_ablation": of_kind(table, kind) for kind in PLACES}
+    tables = {f"{kind}_ablation": kind_rows(table, kind) for kind in PLACES}
     tables[SURVIVAL.name] = survival(table, means, gains, len(result.idx))
     return tables

@@ -20,7 +20,7 @@ from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.interventions.scores import plain, require_usable, weighted
 from darksecrets.core.stats import permutation
 from darksecrets.core.stats.corrections import benjamini_hochberg
-from darksecrets.core.stats.correlation import standardized, without_rounding
+from darksecrets.core.stats.correlation import drop_rounding, standardized
 from darksecrets.core.stats.resampling import halves, interval
 from darksecrets.core.stats.weighted import resampled
 
@@ -121,7 +121,7 @@ def p_values(
     if score := METRICS[metric].counted:
         classes, gold = result.predictions.astype(np.int64), result.labels.astype(np.int64)
         return permutation.classes_permutation(classes, gold, score, permutations, rng)
-    predictions, labels = without_rounding(result.predictions), result.labels.astype(np.float64)
+    predictions, labels = drop_rounding(result.predictions), result.labels.astype(np.float64)
     if metric == "r2":
         errors = (result.predictions.astype(np.float64) - labels) ** 2
         return permutation.sign_permutation(errors - errors[0], permutations, rng)
@@ -138,7 +138,7 @@ def _mean(rows: pd.DataFrame, resampled: Floats) -> dict[str, Any]:
     return {**where, "mean_effect": rows["delta"].mean(), "mean_low": low, "mean_high": high}
 
 
-def of_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
+def kind_rows(table: pd.DataFrame, kind: str) -> pd.DataFrame:
     """The rows of one kind of set, `head`, `layer` or `set`, with the columns of its contract."""
     return table.loc[table["kind"] == kind, [*PLACES[kind], *_COLUMNS]]
 
@@ -160,7 +160,7 @@ def bootstrap(result: SweepResult, metric: str, resamples: int, rng: np.random.G
     return scores - scores[:, :1]
 
 
-def on_halves(
+def differences_on_halves(
     result: SweepResult, metric: str, splits: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Differences to the baseline on random halves of the examples, and on the other halves.

@@ -266,7 +266,7 @@ _GROUP = (
 )
 
 
-def _of_group(name: str, meaning: str, control_of: str = "") -> Column:
+def _group_column(name: str, meaning: str, control_of: str = "") -> Column:
     return number(name, meaning, "× 100", optional=True, control_of=control_of)
 
 
@@ -280,12 +280,12 @@ LINKED_GROUPS = Table(
         *_GROUP,
         METRIC,
         integer("heads", "heads in the group"),
-        _of_group("mean_effect", "mean `delta` of disabling each of them alone"),
+        _group_column("mean_effect", "mean `delta` of disabling each of them alone"),
         *interval("mean_effect", unit="× 100", optional=True),
-        _of_group(
+        _group_column(
             "control", "the same for random heads, as many of each layer", control_of="mean_effect"
         ),
-        _of_group("over_control", "`mean_effect` − `control`"),
+        _group_column("over_control", "`mean_effect` − `control`"),
         *interval("over_control", "over_control", unit="× 100", optional=True),
         like(
             P_VALUE,
@@ -294,8 +294,8 @@ LINKED_GROUPS = Table(
             optional=True,
         ),
         like(Q_VALUE, "false discovery rate over tasks, seeds and metrics", optional=True),
-        _of_group("largest_drop", "baseline − score of the head whose loss costs most"),
-        _of_group(
+        _group_column("largest_drop", "baseline − score of the head whose loss costs most"),
+        _group_column(
             "drop_bound",
             "upper limit for the drop of every one of them at once, with 95 % confidence "
             "(one-sided, Bonferroni over the group): none costs more than this",

@@ -10,7 +10,7 @@ import pandas as pd
 from darksecrets.core.arrays import Floats
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.crossed import drawn_means
-from darksecrets.core.stats.paired import mean_of_known
+from darksecrets.core.stats.paired import nanmean
 from darksecrets.core.stats.permutation import sign_permutation
 from darksecrets.core.stats.resampling import feasible, interval_of_known
 from darksecrets.paper.features.labels import FEATURES
@@ -18,10 +18,10 @@ from darksecrets.paper.features.profiles import (
     ROUNDING,
     Models,
     Profiles,
+    append_encoder,
     check_paired,
     layer_numbers,
     stacked,
-    with_encoder,
 )
 from darksecrets.paper.features.tables import ATTENTION_CHANGES, GREATEST
 
@@ -45,7 +45,7 @@ def changes(models: Models, draws: int, resamples: int, seed: int) -> pd.DataFra
     """
     check_paired(models)
     parts = [
-        _of_task(states["pretrained"], states["finetuned"], draws, resamples, seed).assign(
+        _task_rows(states["pretrained"], states["finetuned"], draws, resamples, seed).assign(
             task=task
         )
         for task, states in models.items()
@@ -59,7 +59,7 @@ def changes(models: Models, draws: int, resamples: int, seed: int) -> pd.DataFra
     return table[list(ATTENTION_CHANGES.names)]
 
 
-def _of_task(
+def _task_rows(
     before: Sequence[Profiles], after: Sequence[Profiles], draws: int, resamples: int, seed: int
 ) -> pd.DataFrame:
     """Rows of one task: every feature in every layer, and in the encoder."""
@@ -67,7 +67,7 @@ def _of_task(
     control, _ = _difference(before, after, "control")
     over = change - control
     values = {"change": change, "control": control, "over_control": over}
-    columns = {name: mean_of_known(all_, axis=1).mean(axis=0) for name, all_ in values.items()}
+    columns = {name: nanmean(all_, axis=1).mean(axis=0) for name, all_ in values.items()}
     for name, most in (("change", 1.0), ("over_control", 2.0)):
         drawn = drawn_means(values[name], resamples, np.random.default_rng(seed))
         ends = feasible(interval_of_known(drawn), -most, most)
@@ -75,7 +75,7 @@ def _of_task(
     rng = np.random.default_rng(seed)
     sure = np.where(np.abs(over) <= ROUNDING * size, 0, over).mean(axis=0)
     columns["p_value"] = np.maximum(
-        _sign_test(np.moveaxis(sure, 0, -1), draws, rng), _over_heads(before, after, draws, rng)
+        _sign_test(np.moveaxis(sure, 0, -1), draws, rng), _p_over_heads(before, after, draws, rng)
     )
     examples = (before[0].tokens > 0).sum(axis=0)
     feature, place = np.nonzero(np.broadcast_to(examples[:, None] > 0, change.shape[2:]))
@@ -95,11 +95,11 @@ def _difference(
     before: Sequence[Profiles], after: Sequence[Profiles], part: str
 ) -> tuple[Floats, Floats]:
     """[models, examples, features, places] what `after` has more, and the size of the terms."""
-    one, other = (with_encoder(stacked(models, part, GREATEST)) for models in (before, after))
+    one, other = (append_encoder(stacked(models, part, GREATEST)) for models in (before, after))
     return other - one, np.maximum(one, other)
 
 
-def _over_heads(
+def _p_over_heads(
     before: Sequence[Profiles], after: Sequence[Profiles], draws: int, rng: np.random.Generator
 ) -> Floats:
     """[features, places] p-values over heads: of a layer, and of all layers."""

@@ -194,8 +194,8 @@ def _words(sentence: Sentence, before: int) -> list[dict[str, Any]]:
     group_of = {place: number for number, group in enumerate(groups) for place in group}
     words = []
     for number, group in enumerate(groups):
-        main = next(each for each in group if _above(sentence, each, group_of) != number)
-        above = _above(sentence, main, group_of)
+        main = next(each for each in group if _head_word(sentence, each, group_of) != number)
+        above = _head_word(sentence, main, group_of)
         words.append(
             {
                 "text": "",
@@ -210,7 +210,7 @@ def _words(sentence: Sentence, before: int) -> list[dict[str, Any]]:
     return words
 
 
-def _above(sentence: Sentence, place: int, group_of: Mapping[int, int]) -> int | None:
+def _head_word(sentence: Sentence, place: int, group_of: Mapping[int, int]) -> int | None:
     """The word that a part depends on; None for a root."""
     head = sentence.heads[place]
     return None if head == ROOT else group_of[head]

@@ -11,12 +11,12 @@ import pandas as pd
 
 from darksecrets.core.arrays import Flags, Floats, Values
 from darksecrets.core.stats.crossed import (
+    distance_to_new_models,
     drawn_means,
-    of_new_models,
-    over_rivals,
+    excess_over_rivals,
     probability_greatest,
 )
-from darksecrets.core.stats.paired import mean_of_known
+from darksecrets.core.stats.paired import nanmean
 from darksecrets.core.stats.resampling import interval_of_known
 from darksecrets.paper.features.labels import FEATURES
 from darksecrets.paper.features.profiles import (
@@ -24,10 +24,10 @@ from darksecrets.paper.features.profiles import (
     ROUNDING,
     Models,
     Profiles,
+    append_encoder,
     check_paired,
     layer_numbers,
     stacked,
-    with_encoder,
 )
 from darksecrets.paper.features.tables import (
     ATTENTION_LEVELS,
@@ -78,7 +78,7 @@ def level(
 
     def read(part: str) -> Floats:
         values = stacked(profiles, part, measure)
-        return with_encoder(values) if layered else values
+        return append_encoder(values) if layered else values
 
     def means(values: Floats, statistic: Callable[[Floats], Floats] = np.asarray) -> Floats:
         return drawn_means(values, resamples, np.random.default_rng([seed, task]), statistic)
@@ -91,7 +91,7 @@ def level(
         of_heads["control"] = heads - stacked(profiles, "control_heads", measure).mean(axis=0)
     excess, beyond = [], []
     for name, values in others.items():
-        moved = _of_other_heads(of_heads[name], resamples, seed, encoder=layered)
+        moved = _distance_to_other_heads(of_heads[name], resamples, seed, encoder=layered)
         differences = _beyond_rounding(weights, values)
         excess.append(means(differences) + moved)
         beyond.append(_mean(differences))
@@ -104,7 +104,7 @@ def level(
     ends = interval_of_known(means(both, _ratio))
     columns["to_special_low"], columns["to_special_high"] = np.maximum(ends, 0)
     columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
-    ends = over_rivals(np.stack(beyond), np.stack(excess), TOLERANCE)
+    ends = excess_over_rivals(np.stack(beyond), np.stack(excess), TOLERANCE)
     columns |= dict(zip(OVER_RIVALS, ends, strict=True))
     places = layer_numbers(last) if layered else [last]
     known = ~np.isnan(weights).all(axis=0) & (profiles[0].tokens > 0)[..., None]
@@ -120,12 +120,12 @@ def _beyond_rounding(weights: Floats, others: Floats) -> Floats:
 
 def _mean(values: Floats) -> Floats:
     """[features, places] mean over examples, then over models."""
-    return mean_of_known(values, axis=1).mean(axis=0)
+    return nanmean(values, axis=1).mean(axis=0)
 
 
 def _beside_special(weights: Floats) -> Floats:
     """[..., 2] weights, and the means of [CLS] and [SEP] over the same examples, NaN for these."""
-    special = mean_of_known(weights[:, :, SPECIAL], axis=2)[:, :, None]
+    special = nanmean(weights[:, :, SPECIAL], axis=2)[:, :, None]
     beside = np.where(np.isnan(weights), np.nan, special)
     beside[:, :, SPECIAL] = np.nan
     return np.stack([weights, beside], axis=-1)
@@ -138,7 +138,7 @@ def _ratio(means: Floats) -> Floats:
     return np.where(np.isfinite(ratio), ratio, np.nan)
 
 
-def _of_other_heads(heads: Floats, resamples: int, seed: int, *, encoder: bool) -> Floats:
+def _distance_to_other_heads(heads: Floats, resamples: int, seed: int, *, encoder: bool) -> Floats:
     """How far means over heads may be from those over all heads that might have been trained.
 
     Deviations are Student's, as those of seeds are: a layer has few heads, and a bootstrap of six
@@ -154,10 +154,10 @@ def _of_other_heads(heads: Floats, resamples: int, seed: int, *, encoder: bool) 
         [resamples, features, places] deviations; 0 with one head.
     """
     rng = np.random.default_rng(seed)
-    moved = of_new_models(np.moveaxis(heads, -1, 0), resamples, rng)
+    moved = distance_to_new_models(np.moveaxis(heads, -1, 0), resamples, rng)
     if not encoder:
         return moved
-    whole = of_new_models(heads.reshape(len(heads), -1).T, resamples, rng)
+    whole = distance_to_new_models(heads.reshape(len(heads), -1).T, resamples, rng)
     return np.concatenate([moved, whole[:, :, None]], axis=-1)
 
 

@@ -35,12 +35,12 @@ from darksecrets.paper.features.pairs import (
     Differences,
     Drawn,
     PairCells,
-    at_relative_places,
+    draw_at_relative_places,
     hexagons,
     other_keys,
     other_queries,
 )
-from darksecrets.paper.features.profiles import Collector, Values, of_all_tokens, quotient
+from darksecrets.paper.features.profiles import Collector, Values, all_token_measures, quotient
 from darksecrets.paper.features.tables import (
     CONTROLS,
     DISTANCE,
@@ -343,10 +343,10 @@ def _compare(
     of_keys, of_places, of_forms = rngs
     classes = None if name == "equal" else one.features[:, _CLASSES] @ (1, 2, 4)
     six, found = [], {control: list[Drawn]() for control in (KEY, PLACE, FORM)}
-    for chosen, queries, keys in _between_sentences(pairs, one):
+    for chosen, queries, keys in _pairs_between_sentences(pairs, one):
         found[KEY].append(other_queries(chosen, queries, DRAWS, of_keys, classes))
         six.append(hexagons(chosen, queries, keys, DRAWS, of_keys))
-        others = at_relative_places(chosen, queries, keys, DRAWS, of_places)
+        others = draw_at_relative_places(chosen, queries, keys, DRAWS, of_places)
         found[PLACE].append(Drawn(chosen, others))
         found[FORM].append(other_keys(chosen, keys, one.words, one.forms, DRAWS, of_forms))
     joined = {control: Drawn.joined(parts) for control, parts in found.items()}
@@ -358,12 +358,14 @@ def _compare(
 def _random_pairs(pairs: Integers, one: Tokens, rng: np.random.Generator) -> Integers:
     """[draws, pairs, 2] random pairs of the same distances, between the same sentences."""
     drawn = [np.empty((DRAWS, 0, 2), dtype=np.int64)]
-    for chosen, queries, keys in _between_sentences(pairs, one):
+    for chosen, queries, keys in _pairs_between_sentences(pairs, one):
         drawn.append(pairs_at_the_same_distance(chosen, queries, DRAWS, rng, keys=keys))
     return np.concatenate(drawn, axis=1)
 
 
-def _between_sentences(pairs: Integers, one: Tokens) -> Iterator[tuple[Integers, Flags, Flags]]:
+def _pairs_between_sentences(
+    pairs: Integers, one: Tokens
+) -> Iterator[tuple[Integers, Flags, Flags]]:
     """The pairs from each sentence to each, with the tokens of both, [L], that may take part."""
     sentences = one.segments[pairs]
     for query, key in np.unique(sentences, axis=0):
@@ -570,7 +572,7 @@ class Measure:
             "layer": layers + 1,
             "head": heads + 1,
             "control": np.array(CONTROLS)[numbers],
-            **differences.by_control(),
+            **differences.control_columns(),
         }
         # All controls of a head follow each other.
         found = {name: np.moveaxis(values, 0, -1).ravel() for name, values in columns.items()}
@@ -728,9 +730,9 @@ def _collect(
     uniform: Batch,
 ) -> None:
     """Let the collector of every model gather what is kept of the examples of a batch."""
-    values = {**of_tokens(batch), **of_all_tokens(batch.columns, batch.features)}
-    even = {**of_tokens(uniform), **of_all_tokens(uniform.columns, uniform.features)}
-    control = of_tokens(drawn)
+    values = {**token_measures(batch), **all_token_measures(batch.columns, batch.features)}
+    even = {**token_measures(uniform), **all_token_measures(uniform.columns, uniform.features)}
+    control = token_measures(drawn)
     for collector, part in zip(collectors, parts, strict=True):
         if collector is not None:
             own, random = (
@@ -782,7 +784,7 @@ def uniform_batch(batch: Batch) -> Batch:
     return replace(batch, half=maps, maps=maps, columns=columns)  # type: ignore[arg-type]
 
 
-def of_tokens(batch: Batch) -> Values:
+def token_measures(batch: Batch) -> Values:
     """The measures of `profiles.CONTROLLED` of every example, of the batch's cells."""
     cells, size = batch.cells.features, (len(batch.half), len(FEATURES))
     examples, _, keys = cells.flat()

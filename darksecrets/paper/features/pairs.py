@@ -29,7 +29,7 @@ import numpy as np
 from darksecrets.core.arrays import Flags, Floats, Integers, Reals
 from darksecrets.core.stats import contrasts
 from darksecrets.core.stats.corrections import benjamini_hochberg
-from darksecrets.core.stats.paired import intersection_union, mean_of_known, student
+from darksecrets.core.stats.paired import intersection_union, nanmean, student
 from darksecrets.paper.features.tables import CONTROLS, PRODUCT, SUM
 
 ROUNDING = float(np.finfo(np.float16).eps)
@@ -130,7 +130,7 @@ def other_keys(
     return Drawn.of(pairs[kept], drawn, draws)
 
 
-def at_relative_places(
+def draw_at_relative_places(
     pairs: Integers, queries: Flags, keys: Flags, draws: int, rng: np.random.Generator
 ) -> Integers:
     """Draw pairs that are as far from the same relative place in both sentences.
@@ -251,8 +251,11 @@ class Differences(Additive):
         if len(cells.six):
             six = weights(cells.six)
             greatest = np.nan_to_num(six).max(axis=(-2, -1))
-            for name, over in ((SUM, contrasts.over_sum), (PRODUCT, contrasts.over_product)):
-                self._add(name, cells.kind, mean_of_known(over(six)), greatest)
+            for name, over in (
+                (SUM, contrasts.excess_over_sum),
+                (PRODUCT, contrasts.excess_over_product),
+            ):
+                self._add(name, cells.kind, nanmean(over(six)), greatest)
 
     def _add(self, name: str, kind: int, difference: Floats, size: Floats) -> None:
         """Add a difference; up to a rounding error of its greatest term it counts as 0."""
@@ -267,7 +270,7 @@ class Differences(Additive):
         p = intersection_union(student(self.sums, self.squares, self.units).p)
         return {"p_value": p, "q_value": np.stack([benjamini_hochberg(of_kind) for of_kind in p])}
 
-    def by_control(self) -> dict[str, Floats]:
+    def control_columns(self) -> dict[str, Floats]:
         """[control, kinds, layer, head] columns of `tables.PAIR_CONTROLS`."""
         tests = student(self.sums, self.squares, self.units)
         with np.errstate(invalid="ignore"):
@@ -304,11 +307,11 @@ def _compared(pairs: Floats, drawn: Floats, how: np.ufunc) -> tuple[Floats, Floa
     pairs = np.where(counts, pairs, np.nan)
     complete = (~np.isnan(drawn) | ~counts[..., None, :]).all(axis=-1, keepdims=True)
     drawn = np.where(complete & counts[..., None, :], drawn, np.nan)
-    return _reduced(pairs, how), mean_of_known(_reduced(drawn, how))
+    return _reduced(pairs, how), nanmean(_reduced(drawn, how))
 
 
 def _reduced(values: Floats, how: np.ufunc) -> Floats:
     """Greatest value or mean over the last axis; NaN if all are."""
     if how is np.add:
-        return mean_of_known(values)
+        return nanmean(values)
     return how.reduce(values, axis=-1)

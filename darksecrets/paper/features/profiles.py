@@ -14,7 +14,7 @@ import numpy as np
 from darksecrets.core.arrays import Flags, Floats, Integers, Singles
 from darksecrets.core.run.arrays import Arrays
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.features import kept, tables
+from darksecrets.paper.features import example_store, tables
 
 Values = Mapping[str, Floats]
 """By measure, [example, feature, layer, head]; NaN where an example has no such token."""
@@ -32,7 +32,7 @@ def quotient(sums: Floats, counts: Floats | Integers) -> Floats:
         return np.asarray(sums / counts)
 
 
-def of_all_tokens(columns: Singles, features: Flags) -> Values:
+def all_token_measures(columns: Singles, features: Flags) -> Values:
     """Measures of all tokens with a feature together.
 
     Args:
@@ -82,18 +82,18 @@ class Profiles:
     control_heads: Values
 
     def save(self, path: Path) -> None:
-        """See `kept.write`."""
+        """See `example_store.write`."""
         arrays: Arrays = {
             f"{part} {name}": values
             for part in _PARTS
             for name, values in getattr(self, part).items()
         }
-        kept.write(path, {"idx": self.idx, "tokens": self.tokens, **arrays})
+        example_store.write(path, {"idx": self.idx, "tokens": self.tokens, **arrays})
 
     @classmethod
     def load(cls, path: Path) -> Profiles:
-        """See `kept.read`."""
-        found = kept.read(
+        """See `example_store.read`."""
+        found = example_store.read(
             path, "attention of single examples", "measure_attention", "idx", "tokens"
         )
         parts: dict[str, Values] = {
@@ -190,15 +190,15 @@ def check_paired(models: Models) -> None:
 
 
 def stacked(profiles: Sequence[Profiles], part: str, measure: str) -> Floats:
-    """[models, ...] one part of several models; `with_encoder` adds the mean over layers."""
+    """[models, ...] one part of several models; `append_encoder` adds the mean over layers."""
     return np.stack([getattr(one, part)[measure] for one in profiles])
 
 
-def with_encoder(values: Floats) -> Floats:
+def append_encoder(values: Floats) -> Floats:
     """[..., layers + 1] values of every layer and, last, their mean: the whole encoder."""
     return np.concatenate([values, values.mean(axis=-1, keepdims=True)], axis=-1)
 
 
 def layer_numbers(layers: int) -> list[int | None]:
-    """Layers from 1, then None for the whole encoder, as `with_encoder` orders them."""
+    """Layers from 1, then None for the whole encoder, as `append_encoder` orders them."""
     return [*range(1, layers + 1), None]

@@ -37,7 +37,7 @@ _EXAMPLES = integer("examples", "")
 _IN_REACH = "; with local attention, those in the layer's reach (weight 0 if there are none)"
 
 
-def _over(name: str, meaning: str) -> tuple[Column, ...]:
+def _excess_columns(name: str, meaning: str) -> tuple[Column, ...]:
     """What exceeds a control, and its interval."""
     column = number(name, meaning, "attention", low=-3, high=3, optional=True)
     return column, *interval(name, name, unit="attention", optional=True)
@@ -180,7 +180,7 @@ PAIR_CONTROLS = per_head(
         name="value",
         optional=True,
     ),
-    *_over(
+    *_excess_columns(
         "difference",
         "weight of the pairs minus that of the control, mean over these examples; of "
         f"`{PRODUCT}`, the difference of geometric means of three cells",
@@ -214,7 +214,7 @@ SEEDS = integer("seeds", "models whose mean it is: seeds of fine-tuning", low=1)
 LAYER_OR_ALL = like(LAYER, "layer, from 1; empty for all layers", optional=True)
 _Q_OVER = "false discovery rate over all tasks{} and features"
 
-_OVER_RIVALS = _over(
+_OVER_RIVALS = _excess_columns(
     "over_rivals",
     "by how much the feature exceeds every other: the least difference to another one, of "
     "`weight` − `uniform` and, if there is a control, of `weight` − `control`. The lower end is "
@@ -288,7 +288,7 @@ ATTENTION_CHANGES = Table(
         LAYER_OR_ALL,
         _FEATURE,
         SEEDS,
-        *_over("change", "mean difference over examples and heads"),
+        *_excess_columns("change", "mean difference over examples and heads"),
         number(
             "control",
             "the same of random tokens at likely positions",
@@ -297,7 +297,7 @@ ATTENTION_CHANGES = Table(
             high=1,
             control_of="change",
         ),
-        *_over("over_control", "`change` − `control`"),
+        *_excess_columns("over_control", "`change` − `control`"),
         like(
             P_VALUE,
             "p-value of no change over control, two-sided: the larger of two tests by "

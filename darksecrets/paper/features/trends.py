@@ -12,7 +12,7 @@ from darksecrets.core.run.columns import RANDOM
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.correlation import is_constant
 from darksecrets.core.stats.crossed import drawn_correlations, drawn_means
-from darksecrets.core.stats.paired import mean_of_known
+from darksecrets.core.stats.paired import nanmean
 from darksecrets.core.stats.resampling import interval_of_known
 from darksecrets.core.stats.trend import rank_trends, trend_test
 from darksecrets.core.stats.weighted import pearson
@@ -55,7 +55,7 @@ def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int)
     weights, control = (
         stacked(profiles, part, GREATEST)[:, :, present] for part in ("weights", "control")
     )
-    mean, of_control = (mean_of_known(v, axis=1).mean(axis=0) for v in (weights, control))
+    mean, of_control = (nanmean(v, axis=1).mean(axis=0) for v in (weights, control))
     rng = np.random.default_rng(seed)
     drawn = drawn_means(weights, resamples, rng, _known_trends)
     low, high = np.clip(interval_of_known(drawn), -1, 1)
@@ -113,8 +113,8 @@ def _alike(sources: Floats, targets: Floats, resamples: int, seed: int) -> dict[
     every = np.ones((1, sources.shape[-1]), dtype=np.int64)
     own = np.mean([pearson(sources, target)(every)[0] for target in targets], axis=0)
     drawn = drawn_correlations(sources, targets, resamples, np.random.default_rng(seed))
-    ends = np.clip(interval_of_known(_with_difference(drawn)), [-1, -1, -2], [1, 1, 2])
-    found = np.column_stack([_with_difference(own), *ends])
+    ends = np.clip(interval_of_known(_append_difference(drawn)), [-1, -1, -2], [1, 1, 2])
+    found = np.column_stack([_append_difference(own), *ends])
     unknown = is_constant(sources) | bool(is_constant(targets).any())
     found[[*unknown, unknown.any()]] = np.nan
     names = ("correlation", "random", "difference")
@@ -122,6 +122,6 @@ def _alike(sources: Floats, targets: Floats, resamples: int, seed: int) -> dict[
     return dict(zip(columns, found.ravel().tolist(), strict=True))
 
 
-def _with_difference(both: Floats) -> Floats:
+def _append_difference(both: Floats) -> Floats:
     """[..., 3] the two numbers and their difference, of [..., 2]."""
     return np.concatenate([both, both[..., :1] - both[..., 1:]], axis=-1)

@@ -18,7 +18,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import Table
 from darksecrets.core.stats import LEVEL, weighted
 from darksecrets.core.stats.corrections import benjamini_hochberg
-from darksecrets.core.stats.correlation import is_constant, standardized, without_rounding
+from darksecrets.core.stats.correlation import drop_rounding, is_constant, standardized
 from darksecrets.core.stats.permutation import permutation_p, swapped_differences
 from darksecrets.core.stats.resampling import feasible
 from darksecrets.core.stats.seeds import mean_over_seeds
@@ -212,7 +212,7 @@ _JUDGED = ("finetuned", *tables.BASELINE_NAMES)
 
 def _judged(scores: _Scores) -> dict[str, Any]:
     """Columns of `tables.LEARNED`."""
-    found = scores.difference(*_JUDGED[:2]).of_models_at_hand().row()
+    found = scores.difference(*_JUDGED[:2]).mean_of_models_at_hand().row()
     own, least, words = (PERCENT * float(scores.values[name].mean()) for name in _JUDGED)
     is_better = found["difference"] > 0 and found["p_value"] < LEVEL
     judged = {"p_value": found["p_value"], "learned": is_better and own >= words}
@@ -242,7 +242,7 @@ class _Difference:
     swapped: Floats
     bounds: tuple[float, float]
 
-    def of_models_at_hand(self) -> _Difference:
+    def mean_of_models_at_hand(self) -> _Difference:
         """The mean over the seeds, as if there were no others."""
         return replace(self, values=self.values.mean(keepdims=True))
 
@@ -373,7 +373,7 @@ def exchangeable(
     gold = np.tile(labels, 2)
     if metric not in ("pearson", "spearman"):
         return METRICS[metric].weighted(np.concatenate([first, second], axis=1), gold)
-    sides = [without_rounding(first), without_rounding(second)]
+    sides = [drop_rounding(first), drop_rounding(second)]
     if metric == "spearman":
         sides, gold = [rankdata(side, axis=-1) for side in sides], rankdata(gold)
     return weighted.pearson(np.concatenate([standardized(side) for side in sides], axis=1), gold)

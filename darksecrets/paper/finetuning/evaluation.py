@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 
 from darksecrets.core.data import metrics
-from darksecrets.core.data.batches import EncodedSplit, by_length
+from darksecrets.core.data.batches import EncodedSplit, batches_by_length
 from darksecrets.core.models import devices
 from darksecrets.core.run.progress import progress
 from darksecrets.core.stats.correlation import is_constant
@@ -78,7 +78,7 @@ def outputs(
     was_training = model.training
     model.train(False)
     with torch.inference_mode():
-        for rows in by_length(split.lengths, batch_size):
+        for rows in batches_by_length(split.lengths, batch_size):
             batch = {name: t.to(model.device) for name, t in split.batch(rows).items()}
             del batch["labels"]
             found.append(model(**batch).logits.float().cpu().numpy())

@@ -65,12 +65,12 @@ class Changes:
         """[resamples, layers] `change` and `relative` of the same samples, to compare layers."""
         kinds = ("change", "between_heads")
 
-        def with_relative(means: Floats) -> Floats:
+        def add_relative(means: Floats) -> Floats:
             divisor = np.where(np.isnan(self._divisor), np.nan, means[..., 1])
             return np.stack([means[..., 0], means[..., 0] / divisor], axis=-1)
 
         values = np.stack([getattr(self, name) for name in kinds], axis=-1)
-        drawn = drawn_means(values, RESAMPLES, rng, with_relative)
+        drawn = drawn_means(values, RESAMPLES, rng, add_relative)
         return dict(zip(SCALES, np.moveaxis(drawn, -1, 0), strict=True))
 
 

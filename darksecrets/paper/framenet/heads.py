@@ -33,15 +33,15 @@ from darksecrets.core.data.alignment import tokens_of_span
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.additive import additive_contrasts
-from darksecrets.core.stats.contrasts import hexagons, over_product
+from darksecrets.core.stats.contrasts import excess_over_product, hexagons
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.paired import (
     intersection_union,
     mean_intervals,
-    mean_of_known,
+    nanmean,
     sign_flips,
 )
-from darksecrets.core.stats.percentiles import above_percentile
+from darksecrets.core.stats.percentiles import exceeds_percentile
 from darksecrets.paper.framenet.links import Annotation
 from darksecrets.paper.framenet.tables import (
     CONTROLS,
@@ -92,7 +92,7 @@ def links_in(source: Source, example: int, annotation: Annotation) -> list[Link]
 
 
 @dataclass(frozen=True)
-class Alike:
+class LinksByLength:
     """The links of all sentences with some number of tokens.
 
     Attributes:
@@ -104,7 +104,7 @@ class Alike:
     first: Integers
 
     @classmethod
-    def of(cls, every: Sequence[Sequence[Link]]) -> Alike:
+    def of(cls, every: Sequence[Sequence[Link]]) -> LinksByLength:
         """Join the links of sentences."""
         cells = [[(i, j) for e, p in links for i in e for j in p] for links in every]
         sizes = np.array([len(own) for own in cells])
@@ -130,7 +130,7 @@ class Sentence:
     usable: Flags
     elements: str | None = None
     idx: int = 0
-    alike: Alike | None = None
+    alike: LinksByLength | None = None
 
     def free(self) -> Flags:
         """[L] which tokens are words of no link."""
@@ -174,14 +174,14 @@ class Linked(Iterable[Sentence]):
                 for example, maps in zip(examples, batch, strict=True):
                     yield replace(self._sentence(example, maps), alike=alike[batch.shape[-1]])
 
-    def _alike(self) -> dict[int, Alike]:
+    def _alike(self) -> dict[int, LinksByLength]:
         """The links of all sentences that are measured, by their number of tokens."""
         found: dict[int, list[list[Link]]] = {}
         for example, length in enumerate(self.source.lengths.tolist()):
             if self.source.reach(length) is None:
                 annotation = self.annotations[int(self.source.idx[example])]
                 found.setdefault(length, []).append(links_in(self.source, example, annotation))
-        return {length: Alike.of(links) for length, links in found.items()}
+        return {length: LinksByLength.of(links) for length, links in found.items()}
 
     def measured(self) -> list[int]:
         """Positions in ``annotations`` of the sentences that are not left out."""
@@ -225,7 +225,7 @@ def elsewhere(tokens: Positions, free: Flags) -> Positions:
     return places[free[places].all(axis=1)]
 
 
-def between(places: Positions, query: Positions, key: Positions) -> Positions:
+def places_between(places: Positions, query: Positions, key: Positions) -> Positions:
     """The places on the side of the key where the query is, and not farther from it.
 
     Args:
@@ -302,14 +302,14 @@ def unlinked(sentence: Sentence, direction: int) -> Floats:
     """
     values, free = [], sentence.free()
     for query, key in _directed(sentence.links, direction):
-        places = between(elsewhere(query, free), query, key)
+        places = places_between(elsewhere(query, free), query, key)
         if not len(places):
             return np.full(sentence.maps.shape[:2], np.nan)
         values.append(greatest(sentence.maps, places, key[None])[..., 0])
     return mean_of_greatest(values)
 
 
-def at_others(sentence: Sentence, direction: int) -> Floats:
+def links_of_others(sentence: Sentence, direction: int) -> Floats:
     """Control for the place: the links of the other sentences with as many tokens, in this one.
 
     Added up over sentences, a map that follows from places alone has as much there as at the links.
@@ -377,7 +377,7 @@ def excess_product(sentence: Sentence) -> Floats:
         found = [hexagons(pair, sentence.usable, sentence.usable, related) for pair in pairs]
         six = [sentence.maps[:, :, *np.moveaxis(of, -1, 0)] for of in found if len(of)]
         if six:
-            means = [over_product(one.astype(np.float64)).mean(axis=-1) for one in six]
+            means = [excess_over_product(one.astype(np.float64)).mean(axis=-1) for one in six]
             values[direction] = np.mean(means, axis=0)
     return values
 
@@ -390,7 +390,7 @@ class Weights:
         linked: From `along`.
         moved: From `moved`.
         unlinked: From `unlinked`.
-        places: From `at_others`.
+        places: From `links_of_others`.
         excess: From `excess`.
         excess_product: From `excess_product`.
         uniform: [sentence] the weight of every pair under uniform attention, 1 / length.
@@ -423,7 +423,7 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
         elements = len(values) if sentence.elements is None else sentence.elements
         names.append((sentence.idx, elements))
         lengths.append(sentence.maps.shape[-1])
-        functions = (along, moved, unlinked, at_others)
+        functions = (along, moved, unlinked, links_of_others)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
     order = sorted(range(len(names)), key=lambda number: names[number][0])
@@ -467,8 +467,8 @@ def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.Da
             "head": heads["head"],
             "control": np.full(p.shape, name),
             "sentences": (~np.isnan(difference)).sum(axis=0),
-            "value": mean_of_known(controls[name], axis=0) if name in controls else missing,
-            "difference": mean_of_known(difference, axis=0),
+            "value": nanmean(controls[name], axis=0) if name in controls else missing,
+            "difference": nanmean(difference, axis=0),
             "difference_low": low,
             "difference_high": high,
             "p_value": p,
@@ -494,7 +494,7 @@ def _heads(weights: Weights, p: Floats, family: Floats) -> dict[str, Any]:
         "weight": own,
         "sentences": np.full(p.shape, len(weights.linked)),
         "elements": np.full(p.shape, len(np.unique(weights.groups))),
-        "above_percentile": np.stack([above_percentile(heads) for heads in own]),
+        "above_percentile": np.stack([exceeds_percentile(heads) for heads in own]),
         "control": weights.moved.mean(axis=0),
         "uniform": np.full(p.shape, weights.uniform.mean()),
         "p_value": p,

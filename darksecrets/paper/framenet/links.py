@@ -67,7 +67,7 @@ def words_of(text: str) -> list[Span]:
     return spans
 
 
-def between(one: Span, other: Span) -> int:
+def tokens_between(one: Span, other: Span) -> int:
     """Tokens between two runs of tokens, (first, after the last); negative where they overlap."""
     return max(one[0], other[0]) - min(one[1], other[1])
 
@@ -89,7 +89,7 @@ def selected(annotation: Annotation, words: Sequence[Span]) -> Annotation | None
     runs = [_run(element.span, words) for element in annotation.elements]
     core = tuple(element for element in annotation.elements if element.core)
     near = [
-        between(predicate, run) < LEAST_BETWEEN
+        tokens_between(predicate, run) < LEAST_BETWEEN
         for element, run in zip(annotation.elements, runs, strict=True)
         if element.core
     ]
@@ -105,7 +105,7 @@ def _run(span: Span, words: Sequence[Span]) -> Span:
     return (touched[0], touched[-1] + 1) if touched else (0, 0)
 
 
-def to_table(annotations: Iterable[Annotation]) -> pd.DataFrame:
+def links_table(annotations: Iterable[Annotation]) -> pd.DataFrame:
     """The table `LINKS`: a row per link; ``idx`` numbers the sentences, spans count characters."""
     rows = [
         (idx, a.sentence, a.frame, *a.predicate, element.role, *element.span)
@@ -116,7 +116,7 @@ def to_table(annotations: Iterable[Annotation]) -> pd.DataFrame:
 
 
 def read_table(path: Path) -> list[Annotation]:
-    """Read what `to_table` made, in the order of ``idx``."""
+    """Read what `links_table` made, in the order of ``idx``."""
     table = LINKS.read(path)
     annotations = []
     for _, rows in table.groupby("idx"):

@@ -19,9 +19,9 @@ from darksecrets.paper.framenet.links import (
     Annotation,
     Element,
     Span,
-    between,
     require_some,
     selected,
+    tokens_between,
     words_of,
 )
 
@@ -49,7 +49,7 @@ def check(source: Mapping[str, Any]) -> None:
             sentence, or no sentence passes the selection.
     """
     if source["source"] == "tsv":
-        from_tsv(Path(source["path"]))
+        read_tsv(Path(source["path"]))
     elif source["source"] == "nltk" and source["path"]:
         locate(Path(source["path"]))
 
@@ -73,14 +73,14 @@ def collect(source: Mapping[str, Any], downloaded: Path | None = None) -> list[A
         InputError: See `check`.
     """
     if source["source"] == "tsv":
-        return from_tsv(Path(source["path"]))
-    return from_nltk(locate(downloaded or Path(source["path"])))
+        return read_tsv(Path(source["path"]))
+    return read_nltk(locate(downloaded or Path(source["path"])))
 
 
 # --- FrameNet ---------------------------------------------------------------------------------
 
 
-def from_nltk(folder: Path) -> list[Annotation]:
+def read_nltk(folder: Path) -> list[Annotation]:
     """Read FrameNet's annotated examples with NLTK's reader and apply the paper's selection.
 
     The examples are those of the lexical units; the full texts are not used. A sentence is read if
@@ -127,7 +127,7 @@ def _examples(reader: FramenetCorpusReader) -> Iterator[Annotation]:
 # --- A file of links --------------------------------------------------------------------------
 
 
-def from_tsv(path: Path) -> list[Annotation]:
+def read_tsv(path: Path) -> list[Annotation]:
     """Read sentences, targets and core elements (separated by ``|``), and find them in the text.
 
     Only whole words match: those between spaces, without punctuation and English contractions at
@@ -207,7 +207,9 @@ def _find(
             found[place] = choices
     if not found:
         return None
-    totals = {place: sum(between(place, some[0]) for some in found[place]) for place in found}
+    totals = {
+        place: sum(tokens_between(place, some[0]) for some in found[place]) for place in found
+    }
     nearest = [place for place, total in totals.items() if total == min(totals.values())]
     if len(nearest) > 1 or any(len(some) > 1 for some in found[nearest[0]]):
         raise InputError(
@@ -223,7 +225,7 @@ def _find(
 
 def _nearest(target: Span, elements: Sequence[Span]) -> list[Span]:
     """The occurrences of an element that are nearest to a target at the selection's distance."""
-    gaps = {run: gap for run in elements if (gap := between(target, run)) >= LEAST_BETWEEN}
+    gaps = {run: gap for run in elements if (gap := tokens_between(target, run)) >= LEAST_BETWEEN}
     return [run for run, gap in gaps.items() if gap == min(gaps.values())]
 
 

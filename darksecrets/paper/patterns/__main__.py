@@ -35,7 +35,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _agreement(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns.agreement import compare_passes
+    from darksecrets.paper.patterns.annotator_agreement import compare_passes
     from darksecrets.paper.patterns.tables import AGREEMENT
 
     table = compare_passes(MapSet.load(options.folder))

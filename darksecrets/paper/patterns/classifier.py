@@ -21,11 +21,11 @@ from torch import nn
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, write_json
-from darksecrets.paper.patterns import cnn, composition, logistic
-from darksecrets.paper.patterns.annotations import Annotations
+from darksecrets.paper.patterns import augmentation, cnn, logistic
 from darksecrets.paper.patterns.classes import PATTERNS, Definition
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
 from darksecrets.paper.patterns.features import features
+from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.seen import Seen
 
 EVENNESS = 0.5
@@ -58,7 +58,7 @@ class Inputs:
         return cls(cnn.images(seen), features(seen))
 
     @classmethod
-    def of_maps(
+    def prepare_maps(
         cls,
         maps: Iterable[npt.NDArray[np.floating]],
         special: Iterable[str],
@@ -117,18 +117,18 @@ class Prepared:
     def of(cls, data: Annotations, seed: int) -> Prepared:
         """Prepare labelled maps; the seed is that of the composed ones."""
         table = data.table
-        inputs = Inputs.of_maps(data.maps, table["special"], table["segments"])
+        inputs = Inputs.prepare_maps(data.maps, table["special"], table["segments"])
         kinds = possible(data.labels, list(table["strict"]))
         nothing = np.zeros(0, dtype=np.int64), np.zeros((0, len(MAP_KINDS)), dtype=bool)
         return cls(inputs, kinds, None, *nothing).composed_again(data, seed)
 
     def composed_again(self, data: Annotations, seed: int) -> Prepared:
         """The same with other composed maps."""
-        made = composition.compose(data, seed)
+        made = augmentation.compose(data, seed)
         if not made.maps:
             return self
         marks = data.table.iloc[made.sources]
-        composed = Inputs.of_maps(made.maps, marks["special"], marks["segments"])
+        composed = Inputs.prepare_maps(made.maps, marks["special"], marks["segments"])
         one_hot = np.eye(len(MAP_KINDS), dtype=bool)[made.kinds]
         return replace(self, composed=composed, sources=made.sources, composed_kinds=one_hot)
 

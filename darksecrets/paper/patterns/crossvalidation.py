@@ -25,9 +25,9 @@ import torch
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns import classifier, cnn
-from darksecrets.paper.patterns.annotations import Annotations
 from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, Definition
 from darksecrets.paper.patterns.definitions import members
+from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.mapset import strict_labels
 from darksecrets.paper.patterns.quality import shipped_predictions
 from darksecrets.paper.patterns.tables import (
@@ -83,15 +83,15 @@ def cross_validate(
     """
     prepared = classifier.Prepared.of(annotations, training.seed)
     parts = {
-        EXAMPLE: _by_fold(folds(annotations, count, training.seed), annotations.labels),
-        MODEL: _by_encoder(annotations),
+        EXAMPLE: _split_by_fold(folds(annotations, count, training.seed), annotations.labels),
+        MODEL: _split_by_encoder(annotations),
     }
     tables = []
     for repetition in range(1, repetitions + 1):
         if repetition > 1:
             prepared = prepared.composed_again(annotations, training.seed + repetition - 1)
         for left_out, splits in parts.items():
-            found = {SHIPPED: _by_features(prepared, splits)}
+            found = {SHIPPED: _feature_outputs(prepared, splits)}
             if repetition == 1:
                 found |= _compared(prepared, splits, training)
             tables += [
@@ -136,7 +136,7 @@ def label_again(annotations: Annotations, labels: pd.DataFrame) -> pd.DataFrame:
     return found[list(PATTERN_PREDICTIONS.names)]
 
 
-def _by_fold(numbers: Integers, labels: Sequence[str]) -> list[Split]:
+def _split_by_fold(numbers: Integers, labels: Sequence[str]) -> list[Split]:
     """Training rows and test rows of every fold."""
     counted = range(1, numbers.max() + 1)
     splits = [(np.flatnonzero(numbers != one), np.flatnonzero(numbers == one)) for one in counted]
@@ -152,7 +152,7 @@ def _by_fold(numbers: Integers, labels: Sequence[str]) -> list[Split]:
     return splits
 
 
-def _by_encoder(annotations: Annotations) -> list[Split]:
+def _split_by_encoder(annotations: Annotations) -> list[Split]:
     """For every encoder: rows of the others without the tested sentences, and its own rows."""
     names, groups = annotations.encoders, annotations.groups
     labels = np.array(annotations.labels)
@@ -165,7 +165,7 @@ def _by_encoder(annotations: Annotations) -> list[Split]:
     return splits
 
 
-def _by_features(prepared: classifier.Prepared, splits: Sequence[Split]) -> Floats:
+def _feature_outputs(prepared: classifier.Prepared, splits: Sequence[Split]) -> Floats:
     """[maps, kinds] outputs of the classifier for the test maps of all splits; NaN for others."""
     found = np.full(prepared.kinds.shape, np.nan)
     for learned, tested in splits:
@@ -214,7 +214,7 @@ def _read(
     rows: pd.DataFrame, outputs: Floats, definition: Definition, degrees: float
 ) -> pd.DataFrame:
     """Predictions under one definition, for the maps whose class under it is known."""
-    chances = softmax(of_classes(outputs, definition) / degrees)
+    chances = softmax(class_log_probabilities(outputs, definition) / degrees)
     table = rows.assign(definition=definition)
     table["label"] = table["strict"] if definition == STRICT else table["label"]
     table["predicted"] = np.array(list(PATTERNS))[chances.argmax(axis=1)]
@@ -222,7 +222,7 @@ def _read(
     return table[table["label"] != ""]
 
 
-def of_classes(outputs: Floats, definition: Definition) -> Floats:
+def class_log_probabilities(outputs: Floats, definition: Definition) -> Floats:
     """[maps, classes] log probabilities from those of kinds, [maps, kinds]."""
     found: Floats = np.log((softmax(outputs) @ members(definition)).clip(min=np.exp(_IMPOSSIBLE)))
     return found
@@ -276,7 +276,7 @@ def temperatures(
     Returns:
         A temperature for each split; 1, which changes nothing, if no map is left to fit it to.
     """
-    read = of_classes(outputs, LENIENT)
+    read = class_log_probabilities(outputs, LENIENT)
     tested = [rows[np.isin(labels[rows], labels[learned])] for learned, rows in splits]
     found = []
     for number, own in enumerate(tested):

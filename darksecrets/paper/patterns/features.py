@@ -227,7 +227,8 @@ def _sentences(seen: Seen) -> torch.Tensor:
     sizes = seen.groups.sum(dim=1)
     cells = sizes[:, :, None] * sizes[:, None, :]
     weights, drawn, squares, dark = (
-        seen.over_groups(one) for one in (seen.weights, seen.drawn, seen.drawn.square(), seen.dark)
+        seen.sum_over_groups(one)
+        for one in (seen.weights, seen.drawn, seen.drawn.square(), seen.dark)
     )
     several = (cells[:, 0, 1] > 0).float()
     count, on_text = cells[:, :2, :2].sum(dim=(1, 2)), weights[:, :2, :2].sum(dim=(1, 2))
@@ -261,12 +262,12 @@ def _explained(seen: Seen) -> torch.Tensor:
     above = seen.drawn - seen.drawn.mean(dim=(1, 2), keepdim=True)
     total = above.square().mean(dim=(1, 2)).clamp(min=_TINY)
     columns, rows = (above.mean(dim=axis).square().mean(dim=1) for axis in (1, 2))
-    of_offset = _by_offset(above)
+    of_offset = _sums_by_offset(above)
     lengths = length - torch.arange(1 - length, length, device=above.device).abs()
     distances = (of_offset.square() / lengths).sum(dim=1) / length**2
     sizes = seen.groups.sum(dim=1)
     cells = (sizes[:, :, None] * sizes[:, None, :]).clamp(min=1)
-    sentences = (seen.over_groups(above).square() / cells).sum(dim=(1, 2)) / length**2
+    sentences = (seen.sum_over_groups(above).square() / cells).sum(dim=(1, 2)) / length**2
     symmetry = (above * above.transpose(1, 2)).mean(dim=(1, 2))
     return torch.stack([columns, rows, distances, sentences, symmetry], dim=1) / total[:, None]
 
@@ -280,9 +281,9 @@ def _text(seen: Seen) -> torch.Tensor:
     total = (above.square().sum(dim=(1, 2)) / count).clamp(min=_TINY)
     spread = total.sqrt()[:, None]
     columns, cells = above.sum(dim=1), mask.sum(dim=1).clamp(min=1)
-    offsets, lengths = _by_offset(above), _by_offset(mask).clamp(min=1)
+    offsets, lengths = _sums_by_offset(above), _sums_by_offset(mask).clamp(min=1)
     sizes = seen.groups.sum(dim=1)[:, :2]
-    regions = seen.over_groups(above)[:, :2, :2]
+    regions = seen.sum_over_groups(above)[:, :2, :2]
     within = (sizes[:, :, None] * sizes[:, None, :]).clamp(min=1)
     explained = [
         (sums.square() / of).flatten(1).sum(dim=1) / count / total
@@ -291,7 +292,7 @@ def _text(seen: Seen) -> torch.Tensor:
     return torch.cat(
         [
             spread,
-            _by_distance(offsets / lengths) / spread,
+            _diagonals_by_distance(offsets / lengths) / spread,
             _greatest(columns / cells, 2) / spread,
             torch.stack(explained, dim=1),
         ],
@@ -299,7 +300,7 @@ def _text(seen: Seen) -> torch.Tensor:
     )
 
 
-def _by_distance(lines: torch.Tensor) -> torch.Tensor:
+def _diagonals_by_distance(lines: torch.Tensor) -> torch.Tensor:
     """[maps, 2 · distances - 1] the main diagonal, the darker and the paler ones beside it.
 
     Args:
@@ -315,7 +316,7 @@ def _by_distance(lines: torch.Tensor) -> torch.Tensor:
     return torch.cat([main, torch.maximum(before, after), torch.minimum(before, after)], dim=1)
 
 
-def _by_offset(values: torch.Tensor) -> torch.Tensor:
+def _sums_by_offset(values: torch.Tensor) -> torch.Tensor:
     """[maps, 2 L - 1] sums along every diagonal of [maps, L, L].
 
     With L zeros after every row and one number less per row, what was a diagonal is a column.

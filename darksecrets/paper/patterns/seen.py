@@ -55,6 +55,6 @@ class Seen:
         """[maps, L] 1 for special tokens, else 0."""
         return self.groups[:, :, 2]
 
-    def over_groups(self, values: torch.Tensor) -> torch.Tensor:
+    def sum_over_groups(self, values: torch.Tensor) -> torch.Tensor:
         """[maps, 3, 3] sums of values [maps, L, L] by the groups of query and key."""
         return self.groups.transpose(1, 2) @ values @ self.groups

@@ -85,7 +85,7 @@ def _solve(shares: Floats, rates: Floats, some: Integers) -> Floats:
     return found
 
 
-def by_example(maps: pd.DataFrame) -> Floats:
+def shares_by_example(maps: pd.DataFrame) -> Floats:
     """[examples, classes] share of each class among an example's maps.
 
     Args:
@@ -292,7 +292,7 @@ def table(
         inside = known[EXAMPLE, definition]
         own = encoders_of(encoder, inside.once[0].encoders)
         used = inside if own else known.get((MODEL, definition), inside)
-        shares = by_example(maps.assign(pattern=maps[column]))
+        shares = shares_by_example(maps.assign(pattern=maps[column]))
         found = estimate(shares, used, own, state, resamples, np.random.default_rng(seed))
         tables.append(found.assign(definition=definition, confusions_of=", ".join(own) or OTHERS))
     return pd.concat(tables, ignore_index=True)
@@ -393,7 +393,7 @@ def _predict(centre: Floats, varied: Floats, errors: Floats) -> tuple[Floats, Fl
     return (centre - reach).clip(min=0), (centre + reach).clip(max=1)
 
 
-def by_head(maps: pd.DataFrame) -> pd.DataFrame:
+def shares_by_head(maps: pd.DataFrame) -> pd.DataFrame:
     """Shares of the patterns in the maps of every head, over all examples.
 
     Args:

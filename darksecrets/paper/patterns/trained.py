@@ -16,7 +16,7 @@ from typing import Any
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import fingerprint, write_json
-from darksecrets.paper.patterns import annotations as labelled_maps
+from darksecrets.paper.patterns import labelled_maps
 
 CLASSIFIER = labelled_maps.SHIPPED / "classifier"
 """The regression, as `classifier.save` writes it, and `TRAINING`."""
@@ -25,7 +25,7 @@ TRAINING = "training.json"
 PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
 CODE = (
-    *("seen", "features", "cnn", "logistic", "composition"),
+    *("seen", "features", "cnn", "logistic", "augmentation"),
     *("definitions", "classifier", "crossvalidation"),
 )
 """Modules of the package that its results depend on."""
@@ -91,11 +91,11 @@ def training_code() -> str:
 
 def digest_of(sources: Iterable[str]) -> str:
     """Short SHA-256 of Python code without comments, docstrings and layout."""
-    code = "\n".join(ast.unparse(_without_docstrings(ast.parse(source))) for source in sources)
+    code = "\n".join(ast.unparse(_drop_docstrings(ast.parse(source))) for source in sources)
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
+def _drop_docstrings(tree: ast.Module) -> ast.Module:
     """The tree without strings that stand alone, as docstrings and texts after constants do."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

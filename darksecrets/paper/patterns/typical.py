@@ -12,8 +12,8 @@ from darksecrets.core.arrays import Halves
 from darksecrets.core.run.arrays import read_arrays
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
-from darksecrets.paper.patterns.annotations import Annotations
 from darksecrets.paper.patterns.classes import PATTERNS
+from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.tables import TYPICAL_MAPS
 
 READABLE = 20

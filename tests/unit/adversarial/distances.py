@@ -64,7 +64,7 @@ def _fine_tuned(size: Size) -> Iterator[Trial]:
             ]
             of_example = rng.gamma(20, 0.05, size=(_EXAMPLES, 1))
             parts = [
-                _distances(rng, true, of_example).by_example().assign(state=state, seed=seed)
+                _distances(rng, true, of_example).mean_by_example().assign(state=state, seed=seed)
                 for state, seed, true in states
             ]
             table = changes(pd.concat(parts, ignore_index=True).assign(task="t"))
@@ -93,4 +93,4 @@ def _distances(rng: np.random.Generator, true: Floats, of_example: Floats | floa
 
 def _summary(found: Distances) -> pd.DataFrame:
     model = {"task": "t", "state": "pretrained", "seed": None}
-    return summarize(found.by_example().assign(**model), found.table().assign(**model))
+    return summarize(found.mean_by_example().assign(**model), found.table().assign(**model))

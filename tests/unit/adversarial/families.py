@@ -120,15 +120,15 @@ def of_relations(
 
 
 def _guesses(read: Sequence[Read], made: WordMaps) -> list[Guess]:
-    from darksecrets.beyond.syntax.measure.guesses import of_sentences
+    from darksecrets.beyond.syntax.measure.guesses import sentence_guesses
 
-    return [guess for _, guess in of_sentences(made, [each.sentence for each in read])]
+    return [guess for _, guess in sentence_guesses(made, [each.sentence for each in read])]
 
 
 def of_trees(read: Sequence[Read], of: Heads, rng: np.random.Generator, seed: int) -> pd.DataFrame:
     """`attention_trees` of these heads."""
     made, sentences = word_maps(read, texts_of(read), of, rng), [each.sentence for each in read]
-    return _named(trees.table(read, trees.of_trees(made, sentences), seed), of)
+    return _named(trees.table(read, trees.count_gold_arcs(made, sentences), seed), of)
 
 
 def of_subjects(
@@ -137,7 +137,9 @@ def of_subjects(
     """`distractors` of these heads, each a layer of its own, over all numbers of distractors."""
     made, sentences = word_maps(read, texts, of, rng), [each.sentence for each in read]
     layers = WordMaps(made.numbers, made.maps.transpose(1, 2), made.apart)
-    shares = distractors.of_subjects(layers, sentences, distractors.Alike.of(sentences))
+    shares = distractors.subject_shares(
+        layers, sentences, distractors.ComparableChoices.of(sentences)
+    )
     found = distractors.table(read, shares)
     own = found[(found["distractors"] == "any") & found["layer"].notna()]
     return _named(own.rename(columns={"layer": "head"}).astype({"head": int}), of)

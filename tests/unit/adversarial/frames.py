@@ -9,7 +9,7 @@ import pandas as pd
 
 from adversarial import maps
 from adversarial.maps import NOUN, OTHER, PRONOUN, SPECIAL, VERB, Head, Text
-from darksecrets.paper.framenet.heads import Alike, Link, Sentence, measure, tables
+from darksecrets.paper.framenet.heads import Link, LinksByLength, Sentence, measure, tables
 
 VOCABULARY = 30
 """Words of `alike`: its heads treat each in the same way in all sentences."""
@@ -103,5 +103,5 @@ def together(sentences: Sequence[Sentence]) -> list[Sentence]:
     by_length: dict[int, list[list[Link]]] = {}
     for one in sentences:
         by_length.setdefault(len(one.usable), []).append(list(one.links))
-    alike = {length: Alike.of(links) for length, links in by_length.items()}
+    alike = {length: LinksByLength.of(links) for length, links in by_length.items()}
     return [replace(one, alike=alike[len(one.usable)]) for one in sentences]

@@ -30,8 +30,8 @@ from darksecrets.beyond.importance.measure.estimates import (
     mlp_importance,
 )
 from darksecrets.beyond.importance.measure.gradients import Gradients
-from darksecrets.beyond.importance.measure.learned import Found, Kept, learned_gates
-from darksecrets.beyond.importance.measure.pruning import layer_needs, of_layers, plan
+from darksecrets.beyond.importance.measure.learned import GateResult, Kept, learned_gates
+from darksecrets.beyond.importance.measure.pruning import layer_needs, layer_sets, plan
 from darksecrets.beyond.importance.measure.pruning import orders as pruning_orders
 from darksecrets.beyond.importance.statistics import important_heads
 from darksecrets.core.interventions.results import SweepResult
@@ -145,7 +145,7 @@ def removal(size: Size, folder: Path) -> Iterator[Trial]:
         for _ in range(size.sweeps):
             known = Together.draw(rng, shape, cost, shift)
             table = pruning_orders(_importance(rng, shape, known.effects), _places(shape), 10, 3)
-            layers, planned = of_layers(table), plan(table)
+            layers, planned = layer_sets(table), plan(table)
             result = _removed(known, [*planned.sets, *layers], shape)
             options = {"tolerance": _TOLERANCE, "resamples": SAMPLES.bootstrap, "seed": 3}
             curves, pruned = score_orders(result, planned, TASK, **options)
@@ -200,7 +200,7 @@ def gates(size: Size, folder: Path) -> Iterator[Trial]:
         yield from made.trials(kind, truth)
 
 
-def _kept(rng: np.random.Generator, labels: np.ndarray, better: float, spread: float) -> Found:
+def _kept(rng: np.random.Generator, labels: np.ndarray, better: float, spread: float) -> GateResult:
     """Predictions that are right in four of five cases; those with the gates' heads more often."""
 
     def logits(right: float) -> np.ndarray:
@@ -216,7 +216,7 @@ def _kept(rng: np.random.Generator, labels: np.ndarray, better: float, spread: f
         for right in rights
     ]
     heads = pd.DataFrame({"layer": [1, 1], "head": [1, 2]})
-    return Found({weights: logits(0.8) for weights in WEIGHTS}, kept, heads)
+    return GateResult({weights: logits(0.8) for weights in WEIGHTS}, kept, heads)
 
 
 def _places(shape: Shape) -> list[tuple[int, int]]:

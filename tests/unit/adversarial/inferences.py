@@ -15,7 +15,7 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.paper.ablation.best import best
 from darksecrets.paper.ablation.statistics import Resampling, effects
 from darksecrets.paper.features.diagonal import diagonal_correlations
-from darksecrets.paper.patterns.agreement import compare_passes
+from darksecrets.paper.patterns.annotator_agreement import compare_passes
 from darksecrets.paper.patterns.classes import LENIENT, PATTERNS
 from darksecrets.paper.patterns.mapset import MapSet, label_table
 

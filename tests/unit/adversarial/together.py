@@ -18,7 +18,7 @@ from darksecrets.beyond.importance.measure.steps import pruning_counts
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.models import selectors
 from darksecrets.paper.ablation.links import DIRECTION, Experiments, linked
-from darksecrets.paper.ablation.statistics import effects, of_kind
+from darksecrets.paper.ablation.statistics import effects, kind_rows
 
 _TOLERANCE = 4.0
 _LAYERS_MATTER = "two layers matter, all of their heads alike"
@@ -72,7 +72,7 @@ def linked_groups(size: Size, folder: Path) -> Iterator[Trial]:
         for _ in range(size.sweeps):
             result = sweeps.sweep(sweeps.CLASSES, rng, shape, costs).result
             numbers = needed or rng.choice(list(heads)[: 2 * size.layers], size=4, replace=False)
-            table = of_kind(effects(result, TASK, SAMPLES)[0], "head").assign(
+            table = kind_rows(effects(result, TASK, SAMPLES)[0], "head").assign(
                 **dict(zip(("task", "state", "seed"), _MODEL, strict=True))
             )
             _of_group(_linked(table, result, np.asarray(numbers)), kind, made)

@@ -25,7 +25,7 @@ from claim_tables import (
 )
 
 from adversarial.trials import ONE_END, POWER, Size, Statements, Trial
-from darksecrets.core.stats.crossed import drawn_means, over_rivals
+from darksecrets.core.stats.crossed import drawn_means, excess_over_rivals
 from darksecrets.core.stats.seeds import mean_over_seeds
 from darksecrets.pages.claims import registry
 from darksecrets.pages.contracts import TABLES
@@ -208,7 +208,7 @@ def _attended(
         both = np.stack([values, values + rng.normal(0, 0.03, values.shape)])
         seed = rng.integers(2**32)
         drawn = [drawn_means(one, 500, np.random.default_rng(seed)) for one in both]
-        of_rivals = over_rivals(both.mean(axis=(1, 2)), np.stack(drawn), 0.0)
+        of_rivals = excess_over_rivals(both.mean(axis=(1, 2)), np.stack(drawn), 0.0)
         levels.loc[task, ends] = of_rivals[:, 0]
     return {"attention_levels": levels.reset_index()}
 

@@ -33,7 +33,11 @@ def lengths(frequent: float, other: float) -> Frames:
 
 CASES: dict[str, dict[Answer, Frames]] = {
     "N1": {YES: shares(0.1, -0.1), NO: shares(0.1, 0.1), OPEN: shares(0.2, -0.1)},
-    "N2": {YES: encoder("kept", 0.4), NO: encoder("kept", 0.6), OPEN: encoder("kept", 0.5)},
+    "N2": {
+        YES: encoder("norm_weight_ratio", 0.4),
+        NO: encoder("norm_weight_ratio", 0.6),
+        OPEN: encoder("norm_weight_ratio", 0.5),
+    },
     "N3": {
         YES: encoder("correlation", -0.3),
         NO: encoder("correlation", 0.3),

@@ -4,7 +4,7 @@
 from darksecrets.beyond.attention_measures import declared as tables_of_alternatives
 from darksecrets.pages.claims import measures as measures_of_claims
 from darksecrets.core.run import columns
-from darksecrets.core.run.columns import of_weights
+from darksecrets.core.run.columns import table_of_weights
 
 ALTERNATIVES = "Sections 4.2 to 5, alternative attention measures"
 OTHER_MEASURES = [
@@ -15,9 +15,9 @@ OTHER_MEASURES = [
     and not config["left_out"]["words"]
 ]
 MEASURED_AGAIN = [name for name in MEASURED_TABLES if tasks_of(name)]
-MODELS_COMPARED_AGAIN = [of_weights(table) for table in tables_of_alternatives.OF_MODELS]
+MODELS_COMPARED_AGAIN = [table_of_weights(table) for table in tables_of_alternatives.OF_MODELS]
 for each in ("measure_alternatives", "measure_linked_alternatives", "compare_alternatives"):
-    CHECKS[each] = partial(of_norms.check_run, left_out=config["left_out"]["values"])
+    CHECKS[each] = partial(norms_checks.check_run, left_out=config["left_out"]["values"])
 
 
 rule measure_alternatives:
@@ -91,8 +91,8 @@ MADE_BY_MEASURE = {
 }
 ANALYSES_BY_MEASURE = sorted({*config["analyses"], ANALYSIS})
 PAPERS_BY_MEASURE = measures_of_claims.concerned(
-    registry.of_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
-    [of_weights(table) for table in tables_of_alternatives.TABLES],
+    registry.select_for_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
+    [table_of_weights(table) for table in tables_of_alternatives.TABLES],
 )
 # Besides those that the rule makes itself.
 TABLES_BY_MEASURE = [
@@ -150,7 +150,7 @@ figure(
     "How much heads attend to [CLS] and [SEP], by weights, norms and effective attention.",
     section=ALTERNATIVES,
     label="Stripes by measure",
-    of_run=bool(OTHER_MEASURES),
+    when=bool(OTHER_MEASURES),
     table="<results>/tables/attention_levels_by_measure.csv",
 )
 
@@ -159,5 +159,5 @@ TABLES_OF_MEASURES = [
     *(table.name for table in tables_of_alternatives.LINKED),
     *(f"{name}_by_measure" for name in MADE_BY_MEASURE),
 ]
-in_run(*TABLES_OF_MEASURES, "claims_by_measure", when=bool(OTHER_MEASURES))
+add_results(*TABLES_OF_MEASURES, "claims_by_measure", when=bool(OTHER_MEASURES))
 TABLES_LEFT_OUT |= {table.name for table in tables_of_alternatives.TABLES} - set(TABLES_OF_MEASURES)

@@ -1,15 +1,15 @@
 # Section 5: how much smaller can the overparametrised model be made? Beside published compressed models.
 
 
-from darksecrets.beyond.compression import preflight as of_compression
+from darksecrets.beyond.compression import preflight as compression_checks
 
 COMPRESSION = "Section 5, smaller models"
 COMPRESSED = config["compression"]["tasks"]
 TABLES_OF_COMPRESSION = ("compression", "compression_times")
 CHECKS["collect_compression"] = partial(
-    of_data.check_chosen, key="compression.tasks", lacks="compresses no models"
+    data_checks.check_chosen, key="compression.tasks", lacks="compresses no models"
 )
-UNCOMPRESSED = of_compression.left_out(config, RESULTS / "models" / "pretrained")
+UNCOMPRESSED = compression_checks.left_out(config, RESULTS / "models" / "pretrained")
 if COMPRESSED and UNCOMPRESSED and ANALYSIS in config["analyses"] and workflow.is_main_process:
     logger.warning(UNCOMPRESSED)
 
@@ -39,8 +39,8 @@ rule compress_model:
     resources:
         **ask("forward"),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        settings=without(config["compression"], "tasks"),
+        task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
+        settings=leave_out(config["compression"], "tasks"),
         tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
@@ -70,8 +70,8 @@ rule save_compressed_models:
     resources:
         **ask("forward"),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
-        settings=without(config["compression"], "tasks", "repetitions"),
+        task=entry_of_task(*EXAMPLE_KEYS),
+        settings=leave_out(config["compression"], "tasks", "repetitions"),
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
     message:
@@ -97,7 +97,7 @@ figure(
     "Score that compressed models retain against their size, beside published ones.",
     section=COMPRESSION,
     label="Size (Rogers et al. 2020, table 1)",
-    of_run=bool(COMPRESSED),
+    when=bool(COMPRESSED),
     tasks=COMPRESSED,
     table="<results>/tables/compression.csv",
     published=shipped("paper/compression_rogers2020.csv"),
@@ -109,7 +109,7 @@ figure(
     "Score that compressed models retain against the time that they take.",
     section=COMPRESSION,
     label="Time",
-    of_run=bool(COMPRESSED),
+    when=bool(COMPRESSED),
     tasks=COMPRESSED,
     table="<results>/tables/compression.csv",
     times="<results>/tables/compression_times.csv",
@@ -117,4 +117,4 @@ figure(
 )
 
 
-in_run(*TABLES_OF_COMPRESSION, when=bool(COMPRESSED))
+add_results(*TABLES_OF_COMPRESSION, when=bool(COMPRESSED))

@@ -4,10 +4,12 @@
 FAITHFULNESS = "Section 5, what decisions depend on"
 TABLES_OF_FAITHFULNESS = ("attention_gradients", "faithfulness", "erasure")
 CHECKS["collect_faithfulness"] = partial(
-    of_data.check_chosen, key="faithfulness.tasks", lacks="compares attention with no decisions"
+    data_checks.check_chosen, key="faithfulness.tasks", lacks="compares attention with no decisions"
 )
 EXPLAINED = bool(config["faithfulness"]["tasks"]) and not config["left_out"]["values"]
-CHECKS["measure_faithfulness"] = partial(of_norms.check_run, left_out=config["left_out"]["values"])
+CHECKS["measure_faithfulness"] = partial(
+    norms_checks.check_run, left_out=config["left_out"]["values"]
+)
 
 
 rule measure_faithfulness:
@@ -29,9 +31,9 @@ rule measure_faithfulness:
         **ask("forward", gpu=True),
     params:
         samples=lookup(dpath="samples", within=config),
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         models=lambda wildcards: measured_models(wildcards.task)[1:],
-        settings=without(config["faithfulness"], "tasks"),
+        settings=leave_out(config["faithfulness"], "tasks"),
         reading=READING,
         seed=lookup(dpath="samples/seed", within=config),
     message:
@@ -57,7 +59,7 @@ figure(
     "How much a change of attention to tokens of a kind would change the loss, by layer.",
     section=FAITHFULNESS,
     label="Gradients by attention (Clark et al. 2019)",
-    of_run=EXPLAINED,
+    when=EXPLAINED,
     tasks=config["faithfulness"]["tasks"],
     table="<results>/tables/attention_gradients.csv",
 )
@@ -68,11 +70,11 @@ figure(
     "Whether attention and gradients rank tokens alike, and how many must be erased to change a decision.",
     section=FAITHFULNESS,
     label="Attention and decisions (Jain and Wallace, Serrano and Smith 2019)",
-    of_run=EXPLAINED,
+    when=EXPLAINED,
     tasks=config["faithfulness"]["tasks"],
     table="<results>/tables/faithfulness.csv",
     erasure="<results>/tables/erasure.csv",
 )
 
 
-in_run(*TABLES_OF_FAITHFULNESS, when=EXPLAINED)
+add_results(*TABLES_OF_FAITHFULNESS, when=EXPLAINED)

@@ -1,7 +1,7 @@
 # Section 4.6, further: how important is each head, and how many can be removed for good?
 
 
-from darksecrets.beyond.importance import preflight as of_importance
+from darksecrets.beyond.importance import preflight as importance_checks
 
 IMPORTANCE = "Section 4.6, importance and removal of heads"
 MEASURED = config["importance"]["tasks"] if SWEPT else []
@@ -14,14 +14,14 @@ TABLES_OF_PRUNING = (
     *("pruning_curves", "pruned_heads", "remaining_heads", "smaller_models", "layer_needs"),
 )
 for importance_rule in ("measure_importance", "learn_gates"):
-    CHECKS[importance_rule] = of_ablation.check_run
+    CHECKS[importance_rule] = ablation_checks.check_run
 for importance_rule, key in (
     ("collect_importance", "importance.tasks"),
     ("score_pruned", "importance.pruning.tasks"),
     ("collect_gates", "importance.learned_gates.tasks"),
 ):
     CHECKS[importance_rule] = partial(
-        of_importance.check_tasks, key=key, left_out=config["left_out"]["interventions"]
+        importance_checks.check_tasks, key=key, left_out=config["left_out"]["interventions"]
     )
 
 
@@ -50,7 +50,7 @@ rule measure_importance:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         examples=lookup(dpath="importance/examples", within=config),
         mode=lookup(dpath="ablation/mode", within=config),
         permutations=lookup(dpath="ablation/permutations", within=config),
@@ -77,7 +77,7 @@ figure(
     "Whether cheap definitions of importance rank heads as disabling them does.",
     section=IMPORTANCE,
     label="Which importance can be trusted",
-    of_run=bool(MEASURED),
+    when=bool(MEASURED),
     tasks=MEASURED,
     table="<results>/tables/importance_agreement.csv",
 )
@@ -105,10 +105,10 @@ rule order_heads:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         settings={
             "examples": config["importance"]["examples"],
-            "pruning": without(PRUNING, "tasks"),
+            "pruning": leave_out(PRUNING, "tasks"),
         },
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -136,7 +136,7 @@ rule sweep_pruned:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
         "Remove heads on {wildcards.task}: seed {wildcards.seed}"
@@ -181,7 +181,7 @@ figure(
     "Score against the share of heads removed, in the order of each definition of importance.",
     section=IMPORTANCE,
     label="Pruning curves",
-    of_run=bool(PRUNED),
+    when=bool(PRUNED),
     tasks=PRUNED,
     table="<results>/tables/pruning_curves.csv",
 )
@@ -205,9 +205,9 @@ rule learn_gates:
     resources:
         **ask("train", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
-        fine_tuning=without(config["fine_tuning"], *NOT_OF_GATES),
-        gates=without(config["importance"]["learned_gates"], "tasks"),
+        task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
+        fine_tuning=leave_out(config["fine_tuning"], *KEYS_UNUSED_BY_GATES),
+        gates=leave_out(config["importance"]["learned_gates"], "tasks"),
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
     message:
@@ -231,7 +231,7 @@ figure(
     "Score of the heads that learned gates keep, beside as many others.",
     section=IMPORTANCE,
     label="Gates that learn",
-    of_run=bool(LEARNED),
+    when=bool(LEARNED),
     tasks=LEARNED,
     table="<results>/tables/learned_gates.csv",
 )
@@ -262,6 +262,6 @@ rule compare_important_heads:
         "../../../scripts/beyond/compare_important_heads.py"
 
 
-in_run(*TABLES_OF_IMPORTANCE, "important_heads", when=bool(MEASURED))
-in_run(*TABLES_OF_PRUNING, when=bool(PRUNED))
-in_run(*TABLES_OF_GATES, when=bool(LEARNED))
+add_results(*TABLES_OF_IMPORTANCE, "important_heads", when=bool(MEASURED))
+add_results(*TABLES_OF_PRUNING, when=bool(PRUNED))
+add_results(*TABLES_OF_GATES, when=bool(LEARNED))

@@ -1,7 +1,7 @@
 # Section 4.3, further: what does fine-tuning do? Layers reset, and how flat the loss is around models.
 
 
-from darksecrets.beyond.landscape import preflight as of_landscape
+from darksecrets.beyond.landscape import preflight as landscape_checks
 
 LANDSCAPE = "Section 4.3, what fine-tuning does"
 RESET = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
@@ -23,9 +23,9 @@ for landscape_rule, key, lacks in (
     ("collect_surfaces", "surface.tasks", "computes no loss surfaces"),
     ("compare_flatness", "flatness.tasks", "measures no flatness"),
 ):
-    CHECKS[landscape_rule] = partial(of_data.check_chosen, key=f"landscape.{key}", lacks=lacks)
-CHECKS["measure_flatness"] = of_landscape.check_derivatives
-CHECKS["reset_weights"] = partial(of_landscape.check_run, left_out=config["left_out"]["layers"])
+    CHECKS[landscape_rule] = partial(data_checks.check_chosen, key=f"landscape.{key}", lacks=lacks)
+CHECKS["measure_flatness"] = landscape_checks.check_derivatives
+CHECKS["reset_weights"] = partial(landscape_checks.check_run, left_out=config["left_out"]["layers"])
 
 
 rule reset_weights:
@@ -47,7 +47,7 @@ rule reset_weights:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         settings={"examples": config["landscape"]["examples"]},
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -93,7 +93,7 @@ figure(
     "The score of every task with layers reset, one by one, from below and from above.",
     section=LANDSCAPE,
     label="Layers reset (Hao et al. 2019)",
-    of_run=bool(RESET),
+    when=bool(RESET),
     tasks=RESET,
     table="<results>/tables/reset_means.csv",
 )
@@ -122,9 +122,9 @@ rule measure_flatness:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         models=finetunings,
-        settings=without(FLATNESS, "tasks"),
+        settings=leave_out(FLATNESS, "tasks"),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -159,17 +159,17 @@ figure(
     "How flat the loss is around fine-tuned models that began with pre-trained and with random weights.",
     section=LANDSCAPE,
     label="Flatness (Hao et al. 2019)",
-    of_run=bool(FLATNESS["tasks"]),
+    when=bool(FLATNESS["tasks"]),
     tasks=FLATNESS["tasks"],
     table="<results>/tables/flatness_means.csv",
     seeds="<results>/tables/flatness.csv",
 )
 
 
-in_run(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
+add_results(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
 
 
-in_run(*TABLES_OF_LANDSCAPE, when=bool(RESET))
+add_results(*TABLES_OF_LANDSCAPE, when=bool(RESET))
 
 
 rule keep_snapshots:
@@ -192,7 +192,7 @@ rule keep_snapshots:
     resources:
         **ask("train", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         fine_tuning=settings_of_training,
         snapshots=lookup(dpath="landscape/surface/snapshots", within=config),
     message:
@@ -236,8 +236,8 @@ rule measure_surface:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
-        settings=without(config["landscape"]["surface"], "tasks", "seeds", "snapshots"),
+        task=entry_of_task(*EXAMPLE_KEYS),
+        settings=leave_out(config["landscape"]["surface"], "tasks", "seeds", "snapshots"),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -265,11 +265,11 @@ figure(
     "Losses of every task around its fine-tuned model, on a plane and a line.",
     section=LANDSCAPE,
     label="Loss surfaces (Hao et al. 2019)",
-    of_run=bool(SURFACES),
+    when=bool(SURFACES),
     tasks=SURFACES,
     surfaces="<results>/tables/loss_surfaces.csv",
     points="<results>/tables/surface_points.csv",
 )
 
 
-in_run(*TABLES_OF_SURFACES, when=bool(SURFACES))
+add_results(*TABLES_OF_SURFACES, when=bool(SURFACES))

@@ -3,7 +3,7 @@
 
 NORMS = "Section 4.4, weights and norms"
 TABLES_OF_NORMS = ("norm_statistics", "norm_levels")
-CHECKS["measure_norms"] = partial(of_norms.check_run, left_out=config["left_out"]["values"])
+CHECKS["measure_norms"] = partial(norms_checks.check_run, left_out=config["left_out"]["values"])
 
 
 rule measure_norms:
@@ -46,9 +46,9 @@ figure(
     "How much heads attend to kinds of tokens, by weights and by norms.",
     section=NORMS,
     label="Weights and norms (Kobayashi et al. 2020)",
-    of_run=not config["left_out"]["values"],
+    when=not config["left_out"]["values"],
     table="<results>/tables/norm_levels.csv",
 )
 
 
-in_run(*TABLES_OF_NORMS, when=not config["left_out"]["values"])
+add_results(*TABLES_OF_NORMS, when=not config["left_out"]["values"])

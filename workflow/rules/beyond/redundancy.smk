@@ -1,16 +1,16 @@
 # Section 5, further: which heads attend alike, and of what types are they?
 
 
-from darksecrets.beyond.redundancy import preflight as of_redundancy
+from darksecrets.beyond.redundancy import preflight as redundancy_checks
 
 REDUNDANCY = "Section 5, redundancy of heads"
-SEVERAL_HEADS = not of_redundancy.has_one_head(config, RESULTS / "models" / "pretrained")
-REDUNDANCY_IN_RUN = SEVERAL_HEADS and WITH_WORDS  # punctuation is a type of heads
+SEVERAL_HEADS = not redundancy_checks.has_one_head(config, RESULTS / "models" / "pretrained")
+REDUNDANCY_IN_RUN = SEVERAL_HEADS and WORDS_ANNOTATED  # punctuation is a type of heads
 TABLES_OF_REDUNDANCY = (
     *("redundancy", "redundancy_changes"),
     *("head_types", "head_type_counts", "head_type_agreement"),
 )
-CHECKS["measure_redundancy"] = of_redundancy.check_heads
+CHECKS["measure_redundancy"] = redundancy_checks.check_heads
 
 
 rule measure_redundancy:
@@ -71,10 +71,10 @@ figure(
     "How alike the attention of two heads is: mean distances by kind of pairs.",
     section=REDUNDANCY,
     label="Redundancy of heads (Clark et al. 2019)",
-    of_run=REDUNDANCY_IN_RUN,
+    when=REDUNDANCY_IN_RUN,
     table="<results>/tables/redundancy.csv",
 )
 
 
-in_run(*TABLES_OF_REDUNDANCY, when=REDUNDANCY_IN_RUN)
-in_run("<results>/tables/head_distances.parquet", when=REDUNDANCY_IN_RUN)
+add_results(*TABLES_OF_REDUNDANCY, when=REDUNDANCY_IN_RUN)
+add_results("<results>/tables/head_distances.parquet", when=REDUNDANCY_IN_RUN)

@@ -4,7 +4,7 @@
 GRIDS = config["seed_grid"]["tasks"]
 TABLES_OF_SEEDS = ("seed_grid", "seed_variance", "expected_maximum", "early_stopping")
 CHECKS["score_seeds"] = partial(
-    of_data.check_chosen, key="seed_grid.tasks", lacks="has no grid of seeds"
+    data_checks.check_chosen, key="seed_grid.tasks", lacks="has no grid of seeds"
 )
 
 
@@ -31,7 +31,7 @@ rule finetune_cell:
     resources:
         **ask("train", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         fine_tuning=settings_of_training,
     message:
         "Fine-tune on {wildcards.task}: start {wildcards.init}, order {wildcards.order}"
@@ -56,7 +56,7 @@ rule score_seeds:
         **ask("tables"),
     params:
         tasks=entries_to_score(GRIDS),
-        settings=without(config["seed_grid"], "tasks"),
+        settings=leave_out(config["seed_grid"], "tasks"),
         resamples=lookup(dpath="scores/resamples", within=config),
         seed=lookup(dpath="scores/seed", within=config),
     message:
@@ -70,7 +70,7 @@ figure(
     "How much scores depend on the seeds of start and order, and what the best of several runs gives.",
     section=CHANGES,
     label="Seeds (Dodge et al. 2020)",
-    of_run=bool(GRIDS),
+    when=bool(GRIDS),
     tasks=GRIDS,
     table="<results>/tables/seed_variance.csv",
     maxima="<results>/tables/expected_maximum.csv",
@@ -78,4 +78,4 @@ figure(
 )
 
 
-in_run(*TABLES_OF_SEEDS, when=bool(GRIDS))
+add_results(*TABLES_OF_SEEDS, when=bool(GRIDS))

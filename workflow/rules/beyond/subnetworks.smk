@@ -1,7 +1,7 @@
 # Section 4.6, further: which heads and MLPs are enough, and which are not? (Prasanna et al. 2020)
 
 
-from darksecrets.beyond.subnetworks import preflight as of_subnetworks
+from darksecrets.beyond.subnetworks import preflight as subnetworks_checks
 
 SUBNETWORKS = "Section 4.6, subnetworks"
 SEARCH = config["subnetworks"]
@@ -13,9 +13,9 @@ RETRAINED = (
     if SEARCH["retrain"]
     else []
 )
-CHECKS["find_subnetworks"] = of_subnetworks.check_run
+CHECKS["find_subnetworks"] = subnetworks_checks.check_run
 CHECKS["score_subnetworks"] = partial(
-    of_subnetworks.check_tasks, left_out=config["left_out"]["interventions"]
+    subnetworks_checks.check_tasks, left_out=config["left_out"]["interventions"]
 )
 
 
@@ -40,7 +40,7 @@ rule find_subnetworks:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES, "metrics"),
+        task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         settings={key: SEARCH[key] for key in ("share", "examples", "draws")},
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -72,7 +72,7 @@ rule retrain_subnetwork:
     resources:
         **ask("train", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         fine_tuning=settings_of_training,
     message:
         "Train a subnetwork of {wildcards.task} again: seed {wildcards.seed}, {wildcards.subnetwork} {wildcards.draw}"
@@ -124,7 +124,7 @@ figure(
     "Heads and MLPs of the good subnetworks: the share of seeds in which they survive.",
     section=SUBNETWORKS,
     label="Heads and MLPs that survive",
-    of_run=bool(SEARCHED),
+    when=bool(SEARCHED),
     tasks=SEARCHED,
     table="<results>/tables/subnetworks.csv",
     agreement="<results>/tables/subnetwork_agreement.csv",
@@ -136,10 +136,10 @@ figure(
     "Scores of good, random and bad subnetworks, against the weights that are left.",
     section=SUBNETWORKS,
     label="Scores of subnetworks",
-    of_run=bool(SEARCHED),
+    when=bool(SEARCHED),
     tasks=SEARCHED,
     table="<results>/tables/subnetwork_scores.csv",
 )
 
 
-in_run(*TABLES_OF_SUBNETWORKS, when=bool(SEARCHED))
+add_results(*TABLES_OF_SUBNETWORKS, when=bool(SEARCHED))

@@ -1,13 +1,13 @@
 # Section 4.2, further: do heads follow the relations of a treebank?
 
 
-from darksecrets.beyond.syntax.measure import sources as of_treebanks
+from darksecrets.beyond.syntax.measure import sources as treebank_sources
 from darksecrets.beyond.syntax.declared import Settings as SettingsOfSyntax
 
 SYNTAX = "Section 4.2, heads and syntactic relations"
 TREEBANK = config["syntax"]
-OF_SYNTAX = SettingsOfSyntax.of(TREEBANK)
-TREEBANK_LABEL = f"{RUN_LABEL} · trees: {of_treebanks.describe(OF_SYNTAX)}"
+SYNTAX_SETTINGS = SettingsOfSyntax.of(TREEBANK)
+TREEBANK_LABEL = f"{RUN_LABEL} · trees: {treebank_sources.describe(SYNTAX_SETTINGS)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors", "attention_probes")
 
 
@@ -26,7 +26,7 @@ rule read_treebank:
     resources:
         **ask("tables"),
     params:
-        settings=without(TREEBANK, "probed", "coreference"),
+        settings=leave_out(TREEBANK, "probed", "coreference"),
     message:
         "Read a treebank"
     script:
@@ -102,7 +102,7 @@ figure(
 )
 
 
-in_run(*TABLES_OF_SYNTAX)
+add_results(*TABLES_OF_SYNTAX)
 
 
 COREFERENCE = "Section 4.2, references and their antecedents"
@@ -112,7 +112,7 @@ TABLES_OF_COREFERENCE = ("coreference_heads", "coreference_methods")
 rule measure_coreference:
     """Measure how often heads find the antecedents of pronouns and nouns, pre-trained and with random weights."""
     input:
-        texts=compat.in_place(TREEBANK["coreference"]["path"]),
+        texts=compat.mark_in_place(TREEBANK["coreference"]["path"]),
         model="<results>/models/pretrained",
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_COREFERENCE},
@@ -140,10 +140,10 @@ figure(
     "How well heads find the antecedents of pronouns and nouns.",
     section=COREFERENCE,
     label="Coreference (Clark et al. 2019)",
-    run_label=f"{RUN_LABEL} · texts: {of_treebanks.describe_texts(OF_SYNTAX)}",
+    run_label=f"{RUN_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
     table="<results>/tables/coreference_methods.csv",
     heads="<results>/tables/coreference_heads.csv",
 )
 
 
-in_run(*TABLES_OF_COREFERENCE)
+add_results(*TABLES_OF_COREFERENCE)

@@ -16,7 +16,7 @@ rule prepare_dataset:
     resources:
         **ask("tables"),
     params:
-        task=entry_of_task(*OF_DATA),
+        task=entry_of_task(*DATA_KEYS),
     message:
         "Prepare {wildcards.task}"
     script:

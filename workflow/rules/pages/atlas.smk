@@ -87,4 +87,4 @@ rule atlas:
         "../../../scripts/pages/atlas.py"
 
 
-in_run("<results>/atlas.html")
+add_results("<results>/atlas.html")

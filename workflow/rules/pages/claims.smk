@@ -1,7 +1,7 @@
 # Which claims of papers hold in this run.
 
 
-PAPERS = registry.of_run(registry.read(registry.files()), config["analyses"])
+PAPERS = registry.select_for_run(registry.read(registry.files()), config["analyses"])
 PRINTED = beside_paper.read(beside_paper.NUMBERS, beside_paper.TABLE1)
 # Besides tables that decide, the one of models that decide nothing, because they have not learned their task.
 TABLES_OF_CLAIMS = [
@@ -48,4 +48,4 @@ rule claims:
         "../../../scripts/pages/claims.py"
 
 
-in_run("claims", "beside_paper", "<results>/figures/claims.html")
+add_results("claims", "beside_paper", "<results>/figures/claims.html")

@@ -13,10 +13,10 @@ FIGURES_OF_TEXT = [
     ),
 ]
 LOOK = f"<results>/inspect/{LOOK_NAME}"
-CHECKS["look_at_text"] = of_text.check_tokens
+CHECKS["observe_text"] = text_checks.check_tokens
 
 
-rule look_at_text:
+rule observe_text:
     """Store all maps of the pre-trained encoder on the text, and classify their patterns."""
     input:
         text=text_files,
@@ -28,9 +28,9 @@ rule look_at_text:
         patterns=f"{LOOK}/pattern_maps.parquet",
         shown=f"{LOOK}/shown.csv",
     log:
-        f"<logs>/look_at_text/{LOOK_NAME}.log",
+        f"<logs>/observe_text/{LOOK_NAME}.log",
     benchmark:
-        f"<benchmarks>/look_at_text/{LOOK_NAME}.tsv"
+        f"<benchmarks>/observe_text/{LOOK_NAME}.tsv"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
@@ -45,7 +45,7 @@ rule look_at_text:
     message:
         "Look at the text: maps and patterns"
     script:
-        "../../../scripts/pages/look_at_text.py"
+        "../../../scripts/pages/observe_text.py"
 
 
 rule measure_text:
@@ -86,7 +86,7 @@ rule inspect:
         [
             report(
                 f"{LOOK}/figures/{name}.svg",
-                caption="../../report/look.rst",
+                caption="../../report/inspect.rst",
                 category="Text of one's own",
                 subcategory=LOOK_NAME,
                 labels={"result": name},
@@ -100,7 +100,7 @@ rule inspect:
         "../../../envs/figures.yaml"
     params:
         **{
-            **drawn_by("look", f"run {config['run']} · {configuration.describe_model(config)}"),
+            **drawn_by("inspect", f"run {config['run']} · {configuration.describe_model(config)}"),
             "tasks": [],
         },
     message:

@@ -28,7 +28,7 @@ rule describe_run:
         "../../../scripts/pages/describe_run.py"
 
 
-in_run("<results>/run.html", "<results>/run.json")
+add_results("<results>/run.html", "<results>/run.json")
 
 
 rule report:

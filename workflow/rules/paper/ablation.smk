@@ -5,7 +5,7 @@ DISABLING = "Section 4.6, disabling heads and layers"
 LEFT_OUT = config["left_out"]["interventions"]
 SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
 SWEPT_TASKS = config["ablation"]["tasks"]
-OF_EFFECTS = {"section": DISABLING, "of_run": SWEPT, "tasks": SWEPT_TASKS}
+EFFECT_FIGURES = {"section": DISABLING, "when": SWEPT, "tasks": SWEPT_TASKS}
 SWEPT_MODELS = [
     [task, state, seed]
     for task in SWEPT_TASKS
@@ -27,8 +27,8 @@ COMPARISONS = (
     "linked_groups",
 )
 if not LEFT_OUT:
-    CHECKS["sweep_heads"] = of_ablation.check_run
-CHECKS["score_ablation"] = partial(of_ablation.check_states, left_out=LEFT_OUT)
+    CHECKS["sweep_heads"] = ablation_checks.check_run
+CHECKS["score_ablation"] = partial(ablation_checks.check_states, left_out=LEFT_OUT)
 
 
 rule sweep_heads:
@@ -53,7 +53,7 @@ rule sweep_heads:
     resources:
         **ask("sweep", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         settings=SETTINGS_OF_SWEEP,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -127,7 +127,7 @@ figure(
     "figure8",
     "Figure 8: score of every task with each head disabled, compared with the intact model's.",
     label="Figure 8",
-    **OF_EFFECTS,
+    **EFFECT_FIGURES,
     table="<results>/tables/head_ablation.csv",
     learned="<results>/tables/learned.csv",
 )
@@ -137,7 +137,7 @@ figure(
     "figure9",
     "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
     label="Figure 9",
-    **OF_EFFECTS,
+    **EFFECT_FIGURES,
     table="<results>/tables/layer_ablation.csv",
     learned="<results>/tables/learned.csv",
 )
@@ -147,7 +147,7 @@ figure(
     "ablation_gains",
     "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
     label="Which gains are real",
-    **OF_EFFECTS,
+    **EFFECT_FIGURES,
     table="<results>/tables/head_ablation.csv",
     best="<results>/tables/survival.csv",
 )
@@ -158,10 +158,10 @@ figure(
     "Whether the same heads matter for different tasks: rank correlations of their effects.",
     section=DISABLING,
     label="Heads across tasks",
-    of_run=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
+    when=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
     tasks=SWEPT_TASKS,
     table="<results>/tables/task_agreement.csv",
 )
 
 
-in_run(*EFFECTS, *COMPARISONS, when=SWEPT)
+add_results(*EFFECTS, *COMPARISONS, when=SWEPT)

@@ -5,12 +5,12 @@ STRIPES = "Section 4.4, vertical stripes"
 TOKENS = "Section 4.5, token to token"
 # Checked only if words are to be annotated: other results need no pipeline.
 CHECKS["annotate_examples"] = annotation.check
-WITH_WORDS = not config["left_out"]["words"]
-OF_MODELS = (
+WORDS_ANNOTATED = not config["left_out"]["words"]
+MODEL_TABLES = (
     *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
     *("cosine", "last_layers"),
 )
-OF_PAIRS = ("token_pair_correlations",)
+PAIR_TABLES = ("token_pair_correlations",)
 
 
 rule annotate_examples:
@@ -83,8 +83,8 @@ rule compare_attention:
         examples=per_task("<results>/features/{task}/examples"),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in MEASURED_TABLES if tasks_of(name)},
-        **{name: f"<results>/tables/{name}.csv" for name in OF_MODELS},
-        **{name: f"<results>/tables/{name}.csv" for name in OF_PAIRS if WITH_WORDS},
+        **{name: f"<results>/tables/{name}.csv" for name in MODEL_TABLES},
+        **{name: f"<results>/tables/{name}.csv" for name in PAIR_TABLES if WORDS_ANNOTATED},
     log:
         "<logs>/compare_attention.log",
     benchmark:
@@ -104,9 +104,9 @@ rule compare_attention:
         "../../../scripts/paper/compare_attention.py"
 
 
-in_run(*(name for name in MEASURED_TABLES if tasks_of(name)), *OF_MODELS)
-in_run(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=False)
-in_run(*OF_PAIRS, when=WITH_WORDS)
+add_results(*(name for name in MEASURED_TABLES if tasks_of(name)), *MODEL_TABLES)
+add_results(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=False)
+add_results(*PAIR_TABLES, when=WORDS_ANNOTATED)
 
 
 figure(
@@ -124,7 +124,7 @@ figure(
     "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
     section=STRIPES,
     label="Stripes: all features",
-    of_run=WITH_WORDS,
+    when=WORDS_ANNOTATED,
     table="<results>/tables/attention_levels.csv",
     changes="<results>/tables/attention_changes.csv",
 )
@@ -135,7 +135,7 @@ figure(
     "Figure 7: what [CLS] attends to in the last layer.",
     section=TOKENS,
     label="Figure 7",
-    of_run=WITH_WORDS,
+    when=WORDS_ANNOTATED,
     table="<results>/tables/cls_attention.csv",
     learned="<results>/tables/learned.csv",
 )
@@ -146,7 +146,7 @@ figure(
     "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
     section=TOKENS,
     label="Token pairs",
-    of_run=WITH_WORDS,
+    when=WORDS_ANNOTATED,
     table="<results>/tables/token_pairs.csv",
     correlations="<results>/tables/token_pair_correlations.csv",
 )

@@ -2,7 +2,7 @@
 
 
 CHANGES = "Section 4.3, what fine-tuning changes"
-CHECKS["finetune"] = of_finetuning.check_run
+CHECKS["finetune"] = finetuning_checks.check_run
 
 
 rule finetune:
@@ -25,7 +25,7 @@ rule finetune:
     resources:
         **ask("train", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         fine_tuning=settings_of_training,
     message:
         "Fine-tune on {wildcards.task}: {wildcards.state}, seed {wildcards.seed}"
@@ -54,7 +54,7 @@ rule evaluate_pretrained:
     resources:
         **ask("train", gpu=True),
     params:
-        task=entry_of_task(*OF_EXAMPLES),
+        task=entry_of_task(*EXAMPLE_KEYS),
         seeds=lambda wildcards: config["tasks"][wildcards.task]["seeds"],
         classifier=settings_of_frozen,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -173,7 +173,7 @@ rule table1:
         "../../../scripts/core/figure.py"
 
 
-in_run("learned", *figure_files("table1", formats=("md", "html", "tex")))
+add_results("learned", *figure_files("table1", formats=("md", "html", "tex")))
 
 
 figure(

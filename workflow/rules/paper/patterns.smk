@@ -191,4 +191,4 @@ figure(
 )
 
 
-in_run("<results>/tables/pattern_maps.parquet", "pattern_agreement")
+add_results("<results>/tables/pattern_maps.parquet", "pattern_agreement")

@@ -42,13 +42,13 @@ class _Curves:
         """[1 + resamples, counts], score - baseline."""
         return np.round(self.scores[name] - self.baseline[:, None], DECIMALS)
 
-    def over_random(self, name: str) -> Floats:
+    def excess_over_random(self, name: str) -> Floats:
         """[1 + resamples, counts], score - mean score of as many heads at random."""
         return np.round(self.scores[name] - self.at_random.mean(axis=0), DECIMALS)
 
-    def over_random_ends(self, name: str) -> Floats:
+    def excess_ends(self, name: str) -> Floats:
         """[2, counts] ends of the intervals: an order is one more draw beside the random ones."""
-        over = self.over_random(name)
+        over = self.excess_over_random(name)
         of_examples = over[1:].var(axis=0, ddof=1)
         half = reach_of_one_more(of_examples, np.round(self.at_random[:, 0], DECIMALS), family=True)
         half[~over.any(axis=0)] = 0  # all heads: the same set in every order
@@ -63,7 +63,7 @@ def score_orders(
     Intervals are percentiles of a bootstrap over examples, with the same examples for all sets. For
     random orders, the orders are drawn, too: one fewer than there are, which makes the variance
     unbiased (McCarthy and Snowden 1985). Other intervals of ``delta`` are conditional on the
-    orders; for those of ``over_random``, see `darksecrets.core.stats.draws`.
+    orders; for those of ``excess_over_random``, see `darksecrets.core.stats.draws`.
 
     Args:
         result: Predictions with the sets of ``plan`` removed.
@@ -120,7 +120,7 @@ def _scored(curves: _Curves, name: str, plan: Plan, metric: str) -> pd.DataFrame
     deltas, over_random = curves.delta(name), np.full(len(plan.counts), np.nan)
     (low, high), ends = interval(deltas[1:]), np.stack([over_random, over_random])
     if name != RANDOM:
-        over_random, ends = curves.over_random(name)[0], curves.over_random_ends(name)
+        over_random, ends = curves.excess_over_random(name)[0], curves.excess_ends(name)
         ends = feasible(ends, *(PERCENT * end for end in METRICS[metric].bounds_of_differences))
     columns = {
         "heads": plan.counts,

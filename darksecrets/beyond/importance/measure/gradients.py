@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 from darksecrets.beyond.importance.measure.orders import Order, Place
 from darksecrets.beyond.importance.measure.steps import pruning_counts
 from darksecrets.core.arrays import Floats, Integers
-from darksecrets.core.data.batches import EncodedSplit, by_length
+from darksecrets.core.data.batches import EncodedSplit, batches_by_length
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.backends import Logits
 from darksecrets.core.interventions.disable import UNIFORM, ZERO, Disable, uniform
@@ -143,7 +143,7 @@ def measure(
     output, kept = (_empty(model, len(rows)) for _ in range(2))
     with_mlps = can_change_mlps(model)
     mlp = np.empty((len(rows), shape_of(model).layers, 1)) if with_mlps else None
-    for places in by_length(lengths, batch_size_of(model, lengths)):
+    for places in batches_by_length(lengths, batch_size_of(model, lengths)):
         batch, labels = batch_of(model, split, [rows[place] for place in places])
         gates = _gates(model, len(places), batch["input_ids"].shape[1], 1.0)
         also = [_mlp_gates(model, len(places))] if with_mlps else []
@@ -337,7 +337,7 @@ def logits_under(
     backend = choose_backend(model, split, changes)
     found, lengths = backend.empty(len(rows)), split.lengths[list(rows)]
     with torch.inference_mode(), progress(title, len(rows), "examples") as advance:
-        for places in by_length(lengths, BLOCK):
+        for places in batches_by_length(lengths, BLOCK):
             everything = np.ones((len(changes), len(places)), dtype=bool)
             found[:, places] = backend.logits([rows[place] for place in places], everything)
             advance(len(places))
@@ -368,7 +368,7 @@ def greedy_order(
         for count in pruning_counts(len(left)):
             ranked = left
             if len(left) > 1:
-                means = _without_each(model, split, task, rows, gone, left)
+                means = _losses_without_each(model, split, task, rows, gone, left)
                 ranked = [left[number] for number in np.argsort(means, kind="stable")]
             step = ranked[: count - len(gone)]
             gone += step
@@ -377,7 +377,7 @@ def greedy_order(
     return gone
 
 
-def _without_each(
+def _losses_without_each(
     model: PreTrainedModel,
     split: EncodedSplit,
     task: Task,

@@ -89,7 +89,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Found:
+class GateResult:
     """What gates have learned.
 
     Attributes:
@@ -104,7 +104,7 @@ class Found:
     gates: pd.DataFrame
 
 
-def learn(start: Start, controls: Controls, folder: Path) -> Found:
+def learn(start: Start, controls: Controls, folder: Path) -> GateResult:
     """Train gates with every penalty, and what they are compared with.
 
     Args:
@@ -128,10 +128,10 @@ def learn(start: Start, controls: Controls, folder: Path) -> Found:
     ]
     intact, of_fine_tuned = _fine_tuned(start, chosen)
     intacts = {declared.FINE_TUNED: intact, declared.TRAINED_ON: control.logits}
-    return Found(intacts, [*kept, *of_fine_tuned], _gates(learned))
+    return GateResult(intacts, [*kept, *of_fine_tuned], _gates(learned))
 
 
-def learn_resuming(start: Start, controls: Controls, output: Path) -> Found:
+def learn_resuming(start: Start, controls: Controls, output: Path) -> GateResult:
     """The same; finished trainings are kept beside the output until that is written from them."""
     importance = controls.importance.to_csv(index=False).encode()
     identity = {
@@ -209,7 +209,7 @@ def _gates(learned: Mapping[float, Trained]) -> pd.DataFrame:
 
 
 def learned_gates(
-    found: Found, labels: Values, task: Task, *, resamples: int, seed: int
+    found: GateResult, labels: Values, task: Task, *, resamples: int, seed: int
 ) -> pd.DataFrame:
     """Score every set of heads, against all heads and against as many at random.
 
@@ -238,14 +238,14 @@ def learned_gates(
         chance = score_of_most_frequent(labels, metric, task)
         rows += [
             {**row, **about, "metric": metric, "chance": chance}
-            for row in _of_metric(found, scores, metric, rng)
+            for row in _metric_rows(found, scores, metric, rng)
         ]
     table = pd.DataFrame(rows).assign(share=lambda rows: rows["kept"] / rows["heads"])
     return LEARNED_GATES.select(table)
 
 
-def _of_metric(
-    found: Found, scores: Floats, metric: str, rng: np.random.Generator
+def _metric_rows(
+    found: GateResult, scores: Floats, metric: str, rng: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
     """Rows of one metric, from scores [1 + resamples, sets]; the first are of the intact models."""
     baselines = dict(zip(found.intact, scores.T, strict=False))
@@ -261,7 +261,9 @@ def _of_metric(
         row |= {"baseline": baselines[weights][0], "delta": delta[0], "ci_low": low}
         row |= {"ci_high": high}
         drawn = places.get((penalty, weights, RANDOM), [])
-        yield row | (_over(score, scores[:, drawn], metric) if drawn and name != RANDOM else {})
+        yield row | (
+            _excess_over_random(score, scores[:, drawn], metric) if drawn and name != RANDOM else {}
+        )
 
 
 def _mean(scores: Floats, rng: np.random.Generator) -> Floats:
@@ -269,7 +271,7 @@ def _mean(scores: Floats, rng: np.random.Generator) -> Floats:
     return np.vecdot(weights_of_draws(scores.shape[1], len(scores), rng), scores)
 
 
-def _over(score: Floats, drawn: Floats, metric: str) -> dict[str, float]:
+def _excess_over_random(score: Floats, drawn: Floats, metric: str) -> dict[str, float]:
     """What a set's score, [1 + resamples], has over random sets, [1 + resamples, draws]."""
     over = np.round(score - drawn.mean(axis=1), DECIMALS)
     half = float(reach_of_one_more(over[1:].var(ddof=1), drawn[0]))

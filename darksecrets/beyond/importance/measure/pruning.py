@@ -195,7 +195,7 @@ def least_important_mlps(table: pd.DataFrame) -> list[int]:
     return rows["layer"].tolist()
 
 
-def of_layers(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
+def layer_sets(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     """Sets of the least important heads of one layer, by leave-one-out loss, but not all heads.
 
     Args:
@@ -233,13 +233,13 @@ def scores(
     """
     curves, pruned = score_orders(result, plan(orders), task, **options)
     remaining = remaining_heads(orders, pruned, task.metrics[0])
-    needs = layer_needs(result, of_layers(orders), task, **options)
+    needs = layer_needs(result, layer_sets(orders), task, **options)
     return [curves, pruned, remaining, smaller_models(curves, choices), needs]
 
 
 def settings(of_task: Settings, table: pd.DataFrame) -> Settings:
     """Settings of the sweep over all sets, in place of each head and each layer."""
-    names = list(dict.fromkeys([*plan(table).sets, *of_layers(table)]))
+    names = list(dict.fromkeys([*plan(table).sets, *layer_sets(table)]))
     return dataclasses.replace(of_task, sets=names, parts=False, mode=declared.MODE)
 
 
@@ -256,7 +256,7 @@ def layer_needs(
 
     Args:
         result: Predictions with the sets of `settings` removed.
-        layers: The sets of single layers, from `of_layers`.
+        layers: The sets of single layers, from `layer_sets`.
         task: The task.
         tolerance: The greatest drop that is tolerated, × 100.
         resamples: Number of bootstrap samples of the examples.

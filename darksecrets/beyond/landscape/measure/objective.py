@@ -22,7 +22,7 @@ import torch
 from transformers import PreTrainedModel
 
 from darksecrets.beyond.landscape.measure.directions import encoder_parameters, filter_scale
-from darksecrets.core.data.batches import EncodedSplit, by_length
+from darksecrets.core.data.batches import EncodedSplit, batches_by_length
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.models import devices
 from darksecrets.core.models.losses import loss
@@ -65,7 +65,7 @@ class Objective:
             parameter.requires_grad_(True)
         self.start = self._flat([parameter.detach() for parameter in self._parameters])
         self.scale = self._flat([filter_scale(each.detach()) for each in self._parameters])
-        self._batches = list(by_length(split.lengths, self._batch_size()))
+        self._batches = list(batches_by_length(split.lengths, self._batch_size()))
         self.value = self.loss()
         if not torch.isfinite(torch.tensor(self.value)):
             raise InputError(

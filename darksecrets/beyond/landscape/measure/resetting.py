@@ -72,7 +72,7 @@ def reset(
     ended, _ = load_classifier(finetuned, task, model.seed)
     mixture = Mixture(devices.place(started), devices.place(ended))
     outputs = outputs_of(mixture, validation, task)
-    outputs, rounding = with_stored(outputs, read_stored(stored, task, outputs.idx), stored)
+    outputs, rounding = take_stored(outputs, read_stored(stored, task, outputs.idx), stored)
     return outputs, {
         "rounding": rounding,
         "models": len(outputs.swaps),
@@ -86,7 +86,7 @@ def read_stored(file: Path, task: Task, idx: Integers) -> Logits:
     return outputs.reindex(idx).to_numpy(dtype=np.float32)
 
 
-def with_stored(found: Reset, outputs: Logits, file: Path) -> tuple[Reset, float]:
+def take_stored(found: Reset, outputs: Logits, file: Path) -> tuple[Reset, float]:
     """Take the stored outputs for those of the fine-tuned model, wherever it is run as it is.
 
     Returns:

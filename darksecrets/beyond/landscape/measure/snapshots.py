@@ -116,7 +116,7 @@ class Recorder(TrainerCallback):
     ) -> None:
         self.steps, self.folder, self.identity = list(steps), folder, dict(identity)
         self.output = output
-        self.start = {name: _on_cpu(each).clone() for name, each in model.named_parameters()}
+        self.start = {name: _copy_to_cpu(each).clone() for name, each in model.named_parameters()}
 
     def usable(self, step: int) -> bool:
         """Whether all snapshots up to a step are as they were written: only then may it resume."""
@@ -158,7 +158,7 @@ class Recorder(TrainerCallback):
         changes, sums, largest = {}, np.zeros(2), 0.0
         with torch.no_grad():
             for name, parameter in model.named_parameters():
-                change = _on_cpu(parameter).double() - self.start[name].double()
+                change = _copy_to_cpu(parameter).double() - self.start[name].double()
                 if change.any():
                     changes[name] = change.to(torch.bfloat16).contiguous()
                     error = changes[name].double() - change
@@ -289,10 +289,10 @@ def _digest(identity: Mapping[str, Any]) -> str:
 
 
 def _norm(tensor: Tensor) -> float:
-    return float(_on_cpu(tensor).double().norm())
+    return float(_copy_to_cpu(tensor).double().norm())
 
 
-def _on_cpu(tensor: Tensor) -> Tensor:
+def _copy_to_cpu(tensor: Tensor) -> Tensor:
     return tensor.detach().cpu()
 
 

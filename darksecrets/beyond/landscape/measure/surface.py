@@ -109,7 +109,7 @@ class Surface:
         )
 
 
-def between(points: int) -> Floats:
+def spaced_shares(points: int) -> Floats:
     """Evenly spaced shares that include 0 and 1, and go beyond both by about a sixth."""
     beyond = max(1, round((points - 1) / 7))
     inner = points - 1 - 2 * beyond
@@ -145,7 +145,7 @@ def tables(surface: Surface, task: str, seed: int) -> dict[str, pd.DataFrame]:
 
 def _nodes(plane: str, grid: Grid) -> pd.DataFrame:
     split, row, column = (of.ravel() for of in np.indices(grid.losses.shape))
-    return _with_interval(
+    return _add_interval(
         pd.DataFrame(
             {
                 "plane": plane,
@@ -176,8 +176,8 @@ def _points(name: str, points: Points, chosen: range | list[int]) -> pd.DataFram
     for number, axis in enumerate("xy"):
         rows[axis] = points.shares[place, number]
         rows[f"distance_{axis}"] = points.distances[place, number]
-    return _with_interval(rows, points.losses[split, place], points.ends[:, split, place])
+    return _add_interval(rows, points.losses[split, place], points.ends[:, split, place])
 
 
-def _with_interval(rows: pd.DataFrame, losses: Floats, ends: Floats) -> pd.DataFrame:
+def _add_interval(rows: pd.DataFrame, losses: Floats, ends: Floats) -> pd.DataFrame:
     return rows.assign(loss=losses, ci_low=ends[0], ci_high=ends[1])

@@ -21,7 +21,7 @@ from darksecrets.beyond.landscape.measure.finetuned import Finetuned
 from darksecrets.beyond.landscape.measure.resetting import read_stored, rounding_of
 from darksecrets.beyond.landscape.measure.results import Logits, losses
 from darksecrets.beyond.landscape.measure.snapshots import Snapshots
-from darksecrets.beyond.landscape.measure.surface import Grid, Points, Surface, along, between
+from darksecrets.beyond.landscape.measure.surface import Grid, Points, Surface, along, spaced_shares
 from darksecrets.core.arrays import Floats
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.data.tasks import Task
@@ -86,10 +86,10 @@ class Losses:
     task: Task
     fast: bool = False
 
-    def at(self, weights: Weights, *, exact: bool = False) -> Floats:
+    def measure(self, weights: Weights, *, exact: bool = False) -> Floats:
         """[3, splits] mean losses at a point, and their intervals, in float32 if `exact`."""
         self.put(weights)
-        return self.of_outputs(self.outputs(exact=exact))
+        return self.losses_of_outputs(self.outputs(exact=exact))
 
     def put(self, weights: Weights) -> None:
         """Give the model the weights of a point."""
@@ -105,7 +105,7 @@ class Losses:
                 for name, split in self.splits.items()
             }
 
-    def of_outputs(self, found: Mapping[str, Logits]) -> Floats:
+    def losses_of_outputs(self, found: Mapping[str, Logits]) -> Floats:
         """[3, splits] mean losses, and both ends of their intervals over examples.
 
         Raises:
@@ -223,7 +223,7 @@ def _corners(
         file, idx = models[name].predictions, losses_at.splits[VALIDATION].idx
         stored = read_stored(file, losses_at.task, idx)
         rounding[name] = rounding_of(of_splits[VALIDATION], stored, file)
-        found.append(losses_at.of_outputs({**of_splits, VALIDATION: stored}))
+        found.append(losses_at.losses_of_outputs({**of_splits, VALIDATION: stored}))
     shares = np.array([SHARES[name] for name in declared.CORNERS])
     means, *ends = np.stack(found, axis=-1)
     nothing, count = np.zeros(len(declared.CORNERS)), len(declared.CORNERS)
@@ -239,7 +239,7 @@ def _path(losses_at: Losses, frame: planes.Frame, steps: Steps) -> Points:
     for step, changes in steps:
         share, beside = planes.project(losses_at.vectors, frame, changes)
         planes.put_changed(losses_at.vectors, losses_at.model, changes)
-        found.append((step, share, beside, losses_at.of_outputs(losses_at.outputs())))
+        found.append((step, share, beside, losses_at.losses_of_outputs(losses_at.outputs())))
     shares = np.array([share for _, share, _, _ in found]).reshape(-1, 2)
     means, *ends = np.array([of for *_, of in found]).reshape(-1, 3, len(SPLITS)).transpose(1, 2, 0)
     return Points(
@@ -266,7 +266,7 @@ def _survey(
                 file = folder / f"{plane}-{row + 1}.npz"
                 if not file.is_file():
                     of_row = [weights_of(plane, each, place) for each in x]
-                    found = [_at(losses_at, point, corners) for point in of_row]
+                    found = [_measure_point(losses_at, point, corners) for point in of_row]
                     write_arrays({"losses": np.array(found)}, file)
                 rows.append(read_arrays(file, "losses")["losses"])
                 advance(len(x))
@@ -276,20 +276,20 @@ def _survey(
     return grids, np.stack(checked, axis=1)
 
 
-def _at(losses_at: Losses, weights: Weights, corners: Points) -> Floats:
+def _measure_point(losses_at: Losses, weights: Weights, corners: Points) -> Floats:
     """[3, splits] losses at a point, with their intervals; of a corner, its own."""
     used = {name: weight for name, weight in weights.items() if weight != 0}
     for place, name in enumerate(declared.CORNERS):
         if used == {name: 1.0}:
             return np.stack([corners.losses[:, place], *corners.ends[..., place]])
-    return losses_at.at(weights)
+    return losses_at.measure(weights)
 
 
 def _checked_corners(losses_at: Losses, corners: Points) -> Iterator[Floats]:
     """[splits, 2] losses of every corner as other points are computed, and its own."""
     for place, name in enumerate(declared.CORNERS):
         exact = corners.losses[:, place]
-        given = losses_at.at({name: 1.0})[0] if losses_at.fast else exact
+        given = losses_at.measure({name: 1.0})[0] if losses_at.fast else exact
         yield np.stack([given, exact], axis=-1)
 
 
@@ -300,13 +300,13 @@ def _checked_ends(losses_at: Losses, plane: str, grid: Grid) -> Iterator[Floats]
             given = exact = grid.losses[:, row, column]
             if losses_at.fast:
                 weights = weights_of(plane, grid.x[column], grid.y[row])
-                exact = losses_at.at(weights, exact=True)[0]
+                exact = losses_at.measure(weights, exact=True)[0]
             yield np.stack([given, exact], axis=-1)
 
 
 def axes_of(points: int) -> dict[str, tuple[Floats, Floats]]:
     """Places of the columns and rows of every grid, given the points of an axis."""
-    shares = between(points)
+    shares = spaced_shares(points)
     return {declared.MODELS: (shares, shares), declared.LINE: (along(points), np.zeros(1))}
 
 

@@ -15,7 +15,12 @@ import numpy.typing as npt
 
 from darksecrets.beyond.syntax.declared import EXPRESSIONS, HEAD_MATCH, NEAREST, RULES
 from darksecrets.beyond.syntax.measure import coreference
-from darksecrets.beyond.syntax.measure.coreference import Expression, Text, anaphors, at_distances
+from darksecrets.beyond.syntax.measure.coreference import (
+    Expression,
+    Text,
+    anaphors,
+    nearest_to_distances,
+)
 from darksecrets.beyond.syntax.measure.words import WordMaps, word_maps
 from darksecrets.core.data.encoding import encode
 from darksecrets.core.data.sentences import Sentence
@@ -92,13 +97,13 @@ def resolve(
         found["text"].append(number)
         found["kind"].append(kinds[place])
         found["heads"].append(right[choice])
-        found["other_query"].append(_of_others(weights, entities, place, right))
+        found["other_query"].append(_share_of_others(weights, entities, place, right))
         found["same_kind"].append((right @ of_kind / of_kind.sum(axis=0).clip(1))[kinds[choice]])
         alike = 2 * (lengths == lengths[place]) + (frequencies == frequencies[place])
         found["form"].append(alike[choice])
-        found["of_form"].append(_by_form(alike[:place], right)[:, alike[choice]])
+        found["of_form"].append(_score_by_form(alike[:place], right)[:, alike[choice]])
         found["methods"].append([right[way(expressions, place)] for way in WITHOUT_MODEL.values()])
-        found["distances"].append(right[at_distances(expressions, place, FURTHEST)])
+        found["distances"].append(right[nearest_to_distances(expressions, place, FURTHEST)])
     return _arrays(found, weights.shape[:2])
 
 
@@ -128,7 +133,7 @@ def counted(texts: Sequence[Text]) -> Mapping[str, int]:
     return Counter(each.head for text in texts for each in text.expressions)
 
 
-def _by_form(alike: Integers, right: Floats) -> Floats:
+def _score_by_form(alike: Integers, right: Floats) -> Floats:
     """[rules, 4] whether the first and the last of each form are right, and the share that are."""
     of_form = alike == np.arange(_FORMS)[:, None]
     first, last = of_form.argmax(axis=1), len(alike) - 1 - of_form[:, ::-1].argmax(axis=1)
@@ -137,7 +142,7 @@ def _by_form(alike: Integers, right: Floats) -> Floats:
     return found
 
 
-def _of_others(weights: Floats, entities: Integers, place: int, right: Floats) -> Floats:
+def _share_of_others(weights: Floats, entities: Integers, place: int, right: Floats) -> Floats:
     """[layer, head] the share of other queries from which a right expression is chosen."""
     others = np.flatnonzero(entities != entities[place])
     rows = weights[:, :, others, :place].copy()
@@ -169,7 +174,7 @@ def resolve_all(reading: Reading, texts: Sequence[Text]) -> Resolved:
     parts = [
         resolve(number, read[number].expressions, weights, counts)
         for batch in word_maps(reading, words)
-        for number, weights in _of_batch(batch, read)
+        for number, weights in _batch_weights(batch, read)
     ]
     return join(sorted(parts, key=lambda part: part.text[:1].tolist()))
 
@@ -201,7 +206,7 @@ def _head_words(text: Text, number: int) -> Sentence:
     return Sentence(str(number), number, text.text, words, starts, ends, (), (), ())
 
 
-def _of_batch(batch: WordMaps, texts: Sequence[Text]) -> Iterator[tuple[int, Floats]]:
+def _batch_weights(batch: WordMaps, texts: Sequence[Text]) -> Iterator[tuple[int, Floats]]:
     """[layer, head, expression, expression] weights of every text of a batch, with its number."""
     maps = batch.maps.double().cpu().numpy()
     for number, weights in zip(batch.numbers, maps, strict=True):

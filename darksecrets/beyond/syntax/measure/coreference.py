@@ -208,7 +208,7 @@ def _agree(one: Expression, other: Expression) -> bool:
     return all(len(both & features) <= 1 for features in _EXCLUSIVE)
 
 
-def at_distances(expressions: Sequence[Expression], place: int, furthest: int) -> Places:
+def nearest_to_distances(expressions: Sequence[Expression], place: int, furthest: int) -> Places:
     """The earlier expressions nearest to every distance in words; of two, the later one.
 
     Args:

@@ -80,7 +80,7 @@ def best_distance(resolved: Resolved, which: Flags) -> int:
     return int(resolved.distances[which].sum(axis=0).argmax()) + 1
 
 
-def by_form(resolved: Resolved, which: Flags) -> Floats:
+def accuracy_by_form(resolved: Resolved, which: Flags) -> Floats:
     """[anaphors, layers, heads] what the best rule finds among expressions of the same form.
 
     For each head and form of its choices, the best of `Resolved.of_form` is taken. It is chosen on
@@ -112,7 +112,7 @@ def _tests(
     differences = []
     for kind, which in kinds.items():
         fixed = resolved.distances[:, furthest[kind] - 1, None, None]
-        same_form = by_form(resolved, which)
+        same_form = accuracy_by_form(resolved, which)
         controls = (fixed, resolved.other_query, resolved.same_kind, same_form)
         of_kind = which[:, None, None]
         differences.append([np.where(of_kind, resolved.heads - each, 0) for each in controls])
@@ -139,7 +139,7 @@ def _heads(resolved: Resolved, kind: str, which: Flags, furthest: int, p: Floats
             "fixed_distance": resolved.distances[which, furthest - 1].mean(),
             "other_query": resolved.other_query[which].mean(axis=0).ravel(),
             "same_kind": resolved.same_kind[which].mean(axis=0).ravel(),
-            "same_form": by_form(resolved, which)[which].mean(axis=0).ravel(),
+            "same_form": accuracy_by_form(resolved, which)[which].mean(axis=0).ravel(),
             "p_family": p.ravel(),
             "anaphors": len(texts),
             "texts": len(sizes),
@@ -165,7 +165,7 @@ def _methods(resolved: Resolved, kind: str, which: Flags, furthest: int, seed: i
             {
                 **{"method": name, "distance": furthest if name == DISTANCE else None},
                 **share(hits, sizes).columns("accuracy"),
-                **_with_ends("gain", best),
+                **_add_ends("gain", best),
             }
         )
     return pd.DataFrame(rows).assign(kind=kind, **counts)
@@ -178,7 +178,7 @@ def _best(of_heads: Floats, sizes: Floats, heads: int, seed: int) -> dict[str, A
         return {}
     layer, head = divmod(int(best.chosen.argmax()), heads)
     return {
-        **_with_ends("accuracy", best, 0, 1),
+        **_add_ends("accuracy", best, 0, 1),
         "layer": layer + 1,
         "head": head + 1,
         "chosen": best.chosen.max(),
@@ -202,7 +202,7 @@ def _chosen(of_heads: Floats, sizes: Floats, seed: int) -> BestGain:
     return best_gain(*sides)
 
 
-def _with_ends(
+def _add_ends(
     name: str, found: BestGain, lowest: float = -np.inf, highest: float = np.inf
 ) -> dict[str, float]:
     low, high = np.clip([found.low, found.high], lowest, highest)

@@ -89,7 +89,7 @@ def choices(sentence: Sentence, apart: Flags) -> list[Choice]:
 
 
 @dataclass(frozen=True)
-class Alike:
+class ComparableChoices:
     """The choices of a treebank that controls compare, each with the number of its sentence.
 
     Attributes:
@@ -105,7 +105,7 @@ class Alike:
     )
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence]) -> Alike:
+    def of(cls, sentences: Sequence[Sentence]) -> ComparableChoices:
         """All choices of a treebank whose words share no piece."""
         found = cls()
         for number, sentence in enumerate(sentences):
@@ -127,7 +127,9 @@ def _kinds(sentence: Sentence, choice: Choice) -> tuple[Hashable, Hashable]:
     return (len(sentence), len(choice.nouns)), classes
 
 
-def of_subjects(batch: WordMaps, sentences: Sequence[Sentence], alike: Alike) -> list[Floats]:
+def subject_shares(
+    batch: WordMaps, sentences: Sequence[Sentence], alike: ComparableChoices
+) -> list[Floats]:
     """Shares of the weight from verbs to the nouns before them.
 
     Args:
@@ -151,8 +153,8 @@ def of_subjects(batch: WordMaps, sentences: Sequence[Sentence], alike: Alike) ->
                 [
                     parts[:, choice.rank],
                     parts[:, -1],
-                    _at_places(own, places),
-                    _at_ranks(parts, ranks),
+                    _share_at_places(own, places),
+                    _share_at_ranks(parts, ranks),
                 ]
             )
         shares = np.array(rows).reshape(len(rows), 1 + len(_BESIDE), own.shape[0])
@@ -179,7 +181,7 @@ def _parts(maps: Floats, places: Sequence[Choice]) -> Floats:
     return parts
 
 
-def _at_places(maps: Floats, others: Sequence[Choice]) -> Floats:
+def _share_at_places(maps: Floats, others: Sequence[Choice]) -> Floats:
     """[layer] what is at the place of the subject, mean over the places of other sentences."""
     if not others:
         return np.full(len(maps), np.nan)
@@ -188,7 +190,7 @@ def _at_places(maps: Floats, others: Sequence[Choice]) -> Floats:
     return found
 
 
-def _at_ranks(parts: Floats, others: Sequence[Choice]) -> Floats:
+def _share_at_ranks(parts: Floats, others: Sequence[Choice]) -> Floats:
     """[layer] what the nouns get that are subjects in other sentences, from [layer, nouns]."""
     if not others:
         return np.full(len(parts), np.nan)
@@ -201,7 +203,7 @@ def table(read: Sequence[Read], subjects: Sequence[Floats]) -> pd.DataFrame:
 
     Args:
         read: The sentences that it read.
-        subjects: For each, from `of_subjects`.
+        subjects: For each, from `subject_shares`.
 
     Returns:
         Rows for any number of distractors, and for each; for all layers together, and each.
@@ -214,14 +216,14 @@ def table(read: Sequence[Read], subjects: Sequence[Floats]) -> pd.DataFrame:
     values = np.concatenate([values.mean(axis=1, keepdims=True), values], axis=1)
     parts = [
         _rows(values[chosen], counts[chosen], unit[chosen], name)
-        for name, chosen in _by_number(counts).items()
+        for name, chosen in _group_by_number(counts).items()
         if chosen.any()
     ]
     columns = [name for name in DISTRACTORS.names if name not in ("state", "seed", "random")]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
-def _by_number(counts: npt.NDArray[np.int64]) -> dict[str, Flags]:
+def _group_by_number(counts: npt.NDArray[np.int64]) -> dict[str, Flags]:
     return {ANY: counts > 0, "1": counts == 1, "2": counts == 2, MANY: counts > 2}
 
 
@@ -231,7 +233,7 @@ def _rows(
     """Rows of verbs with so many distractors, a row per layer.
 
     Args:
-        values: [verbs, layers + 1, 4] shares of `of_subjects`, at first of all layers.
+        values: [verbs, layers + 1, 4] shares of `subject_shares`, at first of all layers.
         counts: [verbs] numbers of distractors.
         unit: [verbs] number of the sentence.
         name: What the table calls their number.

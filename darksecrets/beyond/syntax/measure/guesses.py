@@ -48,7 +48,7 @@ def guesses(batch: WordMaps) -> torch.Tensor:
     return torch.where(alone[..., None], NONE, both).permute(0, 3, 1, 2, 4)
 
 
-def of_sentences(batch: WordMaps, sentences: Sequence[Sentence]) -> list[tuple[Read, Guess]]:
+def sentence_guesses(batch: WordMaps, sentences: Sequence[Sentence]) -> list[tuple[Read, Guess]]:
     """The same for each sentence of a batch, without padding.
 
     Args:

@@ -34,7 +34,7 @@ from darksecrets.beyond.syntax.measure.relations import (
     SAME_TAGS,
     Relation,
     first_greatest,
-    of_every_head,
+    head_rows,
     relations,
 )
 from darksecrets.core.stats import LEVEL
@@ -62,13 +62,13 @@ def table(read: Sequence[Read], guesses: Sequence[Guess], seed: int) -> pd.DataF
     Raises:
         InputError: There are too few dependents.
     """
-    return of_model(relations(read, seed), guesses)
+    return model_rows(relations(read, seed), guesses)
 
 
-def of_model(known: Sequence[Relation], guesses: Sequence[Guess]) -> pd.DataFrame:
+def model_rows(known: Sequence[Relation], guesses: Sequence[Guess]) -> pd.DataFrame:
     """The same of a model that read a treebank whose relations are known."""
     guessed = known[0].pairs.guessed(guesses)
-    found = pd.concat([_of_label(relation, guessed) for relation in known], ignore_index=True)
+    found = pd.concat([_label_rows(relation, guessed) for relation in known], ignore_index=True)
     found["q_value"] = benjamini_hochberg(found["p_value"])
     compared = found["tags_arcs"] >= FEWEST
     verdicts = np.where(compared, YES, OPEN)
@@ -76,7 +76,7 @@ def of_model(known: Sequence[Relation], guesses: Sequence[Guess]) -> pd.DataFram
     return SYNTACTIC_HEADS.select(found)
 
 
-def _of_label(relation: Relation, guessed: Numbers) -> pd.DataFrame:
+def _label_rows(relation: Relation, guessed: Numbers) -> pd.DataFrame:
     """The rows of one label: all heads in both directions.
 
     Args:
@@ -114,7 +114,7 @@ def _of_label(relation: Relation, guessed: Numbers) -> pd.DataFrame:
         "tags_arcs": of_tags,
         "p_value": intersection_union(np.stack(p_values)),
     }
-    return of_every_head(columns, selected.shape)
+    return head_rows(columns, selected.shape)
 
 
 @dataclass(frozen=True)

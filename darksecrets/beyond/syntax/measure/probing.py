@@ -179,13 +179,13 @@ class Scores:
 
     def share(self, units: Integers) -> Ratio:
         """Share of the words, with its interval over the units of the sentences."""
-        return share(*self._of_units(self.hits, units))
+        return share(*self._sum_units(self.hits, units))
 
-    def over(self, other: Scores, units: Integers) -> Ratio:
+    def excess_over(self, other: Scores, units: Integers) -> Ratio:
         """How much larger the share is than that of another prediction of the same words."""
-        return ratio(*self._of_units(self.hits - other.hits, units))
+        return ratio(*self._sum_units(self.hits - other.hits, units))
 
-    def _of_units(self, values: Floats, units: Integers) -> tuple[Floats, Floats]:
+    def _sum_units(self, values: Floats, units: Integers) -> tuple[Floats, Floats]:
         """Sums over the sentences of every unit, of values and of sizes."""
         sums = group_sums(np.stack([values, self.sizes], axis=1), units)
         return sums[:, 0], sums[:, 1]
@@ -250,7 +250,9 @@ def best_offset(parts: Sequence[Sentences], half: Integers) -> Scores:
 # ---------------------------------------------------------------------------------------- table
 
 
-def without_attention(parts: Sequence[Sentences], half: Integers, seed: int) -> dict[str, Scores]:
+def predict_without_attention(
+    parts: Sequence[Sentences], half: Integers, seed: int
+) -> dict[str, Scores]:
     """Predictions that read no attention."""
     size = parts[0].words.shape[-1]
     following = hits_of_offset(parts, len(half), 1)
@@ -262,7 +264,7 @@ def without_attention(parts: Sequence[Sentences], half: Integers, seed: int) -> 
     }
 
 
-def with_attention(parts: Sequence[Sentences], half: Integers) -> Iterator[tuple[str, Scores]]:
+def probe_attention(parts: Sequence[Sentences], half: Integers) -> Iterator[tuple[str, Scores]]:
     """Both probes of attention."""
     features, size = parts[0].attention.shape[2], parts[0].words.shape[-1]
     yield ATTENTION, cross_fitted(lambda: Attention(features), parts, half)
@@ -286,14 +288,14 @@ def probe_table(
     vectors = word_vectors(sentences, reading)
     parts = gather(sentences, vectors, reading)
     with progress("Probes", 4, "steps") as advance:
-        scores = dict(with_attention(parts, half))
+        scores = dict(probe_attention(parts, half))
         advance(1)
-        scores |= without_attention(parts, half, seed)
+        scores |= predict_without_attention(parts, half, seed)
         advance(1)
-        exchanged = dict(with_attention(shuffled(parts, seed), half))
+        exchanged = dict(probe_attention(shuffled(parts, seed), half))
         del parts
         advance(1)
-        untrained = dict(with_attention(gather(sentences, vectors, random), half))
+        untrained = dict(probe_attention(gather(sentences, vectors, random), half))
         advance(1)
     return table_of(scores, exchanged, untrained, units)
 
@@ -318,9 +320,9 @@ def table_of(
         if name in exchanged:
             row |= exchanged[name].share(units).columns("shuffled", 0, 1)
             row |= untrained[name].share(units).columns("random", 0, 1)
-            row |= own.over(untrained[name], units).columns("over_random", -1, 1)
-        row |= own.over(scores[OFFSET], units).columns("over_offset", -1, 1)
-        row |= own.over(scores[DISTANCES_AND_WORDS], units).columns("over_words", -1, 1)
+            row |= own.excess_over(untrained[name], units).columns("over_random", -1, 1)
+        row |= own.excess_over(scores[OFFSET], units).columns("over_offset", -1, 1)
+        row |= own.excess_over(scores[DISTANCES_AND_WORDS], units).columns("over_words", -1, 1)
         row |= {"words": int(own.sizes.sum()), "sentences": int((own.sizes > 0).sum())}
         rows.append(row)
     found = pd.DataFrame(rows)

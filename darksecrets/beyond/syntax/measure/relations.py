@@ -126,7 +126,7 @@ def relations(read: Sequence[Read], seed: int) -> list[Relation]:
     return [all_labels, *frequent]
 
 
-def of_every_head(columns: Mapping[str, object], shape: tuple[int, ...]) -> pd.DataFrame:
+def head_rows(columns: Mapping[str, object], shape: tuple[int, ...]) -> pd.DataFrame:
     """A row for every direction and head, from values or [layer, head, direction] arrays."""
     layer, head, direction = np.indices(shape)
     places = {"direction": np.array(DIRECTIONS)[direction], "layer": layer + 1, "head": head + 1}

@@ -26,8 +26,8 @@ class Measured:
     Attributes:
         read: The sentences.
         guesses: For each, [words, layer, head, direction], see `guesses.guesses`.
-        trees: For each, [layer, head, direction, 2] see `trees.of_trees`.
-        subjects: For each, [choices, layer, 4] see `distractors.of_subjects`.
+        trees: For each, [layer, head, direction, 2] see `trees.count_gold_arcs`.
+        subjects: For each, [choices, layer, 4] see `distractors.subject_shares`.
     """
 
     read: list[Read]
@@ -39,11 +39,11 @@ class Measured:
 def measure(reading: Reading, sentences: Sequence[Sentence]) -> Measured:
     """Measure a model on a treebank; see `words.word_maps` for the arguments and errors."""
     found: dict[int, tuple[Read, Guess, Counts, Floats]] = {}
-    alike = distractors.Alike.of(sentences)
+    alike = distractors.ComparableChoices.of(sentences)
     for batch in word_maps(reading, sentences):
-        cropped = guesses.of_sentences(batch, sentences)
-        counts = trees.of_trees(batch, sentences)
-        shares = distractors.of_subjects(batch, sentences, alike)
+        cropped = guesses.sentence_guesses(batch, sentences)
+        counts = trees.count_gold_arcs(batch, sentences)
+        shares = distractors.subject_shares(batch, sentences, alike)
         for place, number in enumerate(batch.numbers):
             found[number] = *cropped[place], counts[place], shares[place]
     in_order = (found[number] for number in sorted(found))
@@ -67,7 +67,7 @@ def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table
     for model, found in models.items():
         shares = distractors.table(found.read, found.subjects)
         of_model = {
-            SYNTACTIC_HEADS: heads.of_model(known, found.guesses),
+            SYNTACTIC_HEADS: heads.model_rows(known, found.guesses),
             ATTENTION_TREES: trees.table(found.read, found.trees, seed),
             DISTRACTORS: shares.assign(random=by_chance["share"].to_numpy()),
         }

@@ -17,7 +17,7 @@ from darksecrets.beyond.syntax.declared import ATTENTION_TREES
 from darksecrets.beyond.syntax.measure.arborescence import arborescences
 from darksecrets.beyond.syntax.measure.guesses import Read
 from darksecrets.beyond.syntax.measure.pairs import Flags, Floats, Numbers, halves
-from darksecrets.beyond.syntax.measure.relations import first_greatest, of_every_head
+from darksecrets.beyond.syntax.measure.relations import first_greatest, head_rows
 from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.stats.corrections import benjamini_hochberg
@@ -30,7 +30,7 @@ _FORBIDDEN, _PADDING = -1.0, 0.0
 """Score of an arc between words that share a piece, and of the only arc of padding."""
 
 
-def of_trees(batch: WordMaps, sentences: Sequence[Sentence]) -> list[Counts]:
+def count_gold_arcs(batch: WordMaps, sentences: Sequence[Sentence]) -> list[Counts]:
     """How many arcs of the gold trees the best trees of some maps have.
 
     Args:
@@ -104,7 +104,7 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
 
     Args:
         read: The sentences that it read.
-        trees: For each, from `of_trees`.
+        trees: For each, from `count_gold_arcs`.
         seed: Seed of the halves.
     """
     half, found_by_chains = halves(read, seed), chains(read)
@@ -131,5 +131,5 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
         **{"right_chain": of_right, "left_chain": of_left},
         **{"p_value": p, "q_value": benjamini_hochberg(p)},
     }
-    rows = of_every_head(columns, selected.shape)
+    rows = head_rows(columns, selected.shape)
     return ATTENTION_TREES.select(rows)

@@ -150,7 +150,7 @@ def word_maps(reading: Reading, sentences: Sequence[Sentence]) -> Iterator[WordM
     lengths = [len(flags) for flags in aligned.belongs]
     with progress("Word maps", len(lengths), "sentences") as advance:
         for batch in batches_for(model, batches_of(len(lengths), reading.batch_size), lengths):
-            yield _of_batch(model, aligned, batch, tokenizer.pad_token_id)
+            yield _batch_maps(model, aligned, batch, tokenizer.pad_token_id)
             advance(len(batch))
 
 
@@ -175,7 +175,7 @@ def within_reach(aligned: Aligned, model: PreTrainedModel) -> Aligned:
     return aligned.of(kept)
 
 
-def _of_batch(
+def _batch_maps(
     model: PreTrainedModel, aligned: Aligned, batch: range, pad_token_id: int
 ) -> WordMaps:
     """Word maps of all layers for a batch of sentences."""

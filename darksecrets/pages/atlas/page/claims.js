@@ -60,7 +60,7 @@ function drawScores() {
 
 function drawClaims() {
   const claims = CONTENT.claims;
-  const of = (answer) => claims.filter(({ here }) => here === answer);
+  const of = (answer) => claims.filter(({ verdict }) => verdict === answer);
   const choose = (value) => update({ claims: address.claims === value ? "" : value });
   const filter = (value, count, text, sign) => h("button", {
     type: "button", class: `answer ${value.replaceAll(" ", "-")}`, "aria-expanded": String(address.claims === value), id: `claims-${value.replaceAll(" ", "-")}`, css: { "flex-grow": Math.max(count, 4) }, onclick: () => choose(value),
@@ -81,28 +81,28 @@ function drawClaims() {
 // A claim as a square: its border says the answer, as does its colour.
 function drawSquare(claim) {
   const show = () => {
-    update({ claims: claim.here });
+    update({ claims: claim.verdict });
     const entry = find(`#claim-${CSS.escape(claim.id)}`);
     for (const each of all(".claims li")) each.classList.toggle("found", each === entry);
     entry?.scrollIntoView({ block: "nearest" });
     find("button, a", entry)?.focus({ preventScroll: true });
   };
-  return h("button", { type: "button", id: `square-${claim.id}`, class: claim.here.replaceAll(" ", "-"), title: `${claim.here}: ${claim.claim}`, "aria-label": `Claim ${claim.id}, ${claim.here}: ${claim.claim}`, onclick: show }, claim.id);
+  return h("button", { type: "button", id: `square-${claim.id}`, class: claim.verdict.replaceAll(" ", "-"), title: `${claim.verdict}: ${claim.claim}`, "aria-label": `Claim ${claim.id}, ${claim.verdict}: ${claim.claim}`, onclick: show }, claim.id);
 }
 
 function verdicts(claims) {
   const counts = new Map();
-  for (const { verdict } of claims) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  for (const { verdict_on_paper: verdict } of claims) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   return [...counts].map(([verdict, count]) => `${verdict} ${count}`).join(", ");
 }
 
 function drawClaim(claim) {
   const value = claim.value === null ? null : `${tickText(claim.value)}${claim.ci_low !== null && claim.ci_low !== claim.ci_high ? ` [${tickText(claim.ci_low)}, ${tickText(claim.ci_high)}]` : ""} ${claim.unit ?? ""}${claim.of ? ` (${claim.of})` : ""}`;
   return h("li", { id: `claim-${claim.id}` },
-    h("span", { class: `sign ${claim.here.replaceAll(" ", "-")}`, title: claim.here }, ANSWERS[claim.here] ?? "?"),
+    h("span", { class: `sign ${claim.verdict.replaceAll(" ", "-")}`, title: claim.verdict }, ANSWERS[claim.verdict] ?? "?"),
     h("div", {},
       h("p", {}, h("span", { class: "quiet" }, `${claim.id} · ${claim.paper}, §${claim.section} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
-      h("p", { class: "small" }, [`${claim.here[0].toUpperCase()}${claim.here.slice(1)}: ${claim.reason}.`, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict}.`].filter(Boolean).join(" ")),
+      h("p", { class: "small" }, [`${claim.verdict[0].toUpperCase()}${claim.verdict.slice(1)}: ${claim.reason}.`, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict_on_paper}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),
         claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${marked(link.task)}` : ""}`)))));

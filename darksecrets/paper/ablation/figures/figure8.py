@@ -5,9 +5,9 @@ from __future__ import annotations
 from darksecrets.core.plotting import kit
 from darksecrets.paper.ablation.panels import (
     LEGEND,
-    by_panel,
     mark_significant,
     note_on_marks,
+    panel_rows,
     scale_of,
 )
 from darksecrets.paper.ablation.tables import HEAD_ABLATION
@@ -21,7 +21,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     intact model, and every scale is at least as wide as the noise (`panels.scale_of`).
     """
     table = sources.table(HEAD_ABLATION)
-    tables, note = by_panel(sources, table), note_on_marks(table)
+    tables, note = panel_rows(sources, table), note_on_marks(table)
 
     def heads(axes: kit.Axes, name: str) -> None:
         rows, values = tables[name], kit.grid(tables[name], "score")

@@ -11,9 +11,9 @@ from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
 from darksecrets.paper.ablation.panels import (
     LEGEND,
-    by_panel,
     mark_significant,
     note_on_marks,
+    panel_rows,
     scale_of,
 )
 from darksecrets.paper.ablation.tables import LAYER_ABLATION
@@ -30,7 +30,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """
     table = sources.table(LAYER_ABLATION)
     note = note_on_marks(table)
-    tables = by_panel(sources, table.assign(head=1, sure=table["q_value"] < LEVEL))
+    tables = panel_rows(sources, table.assign(head=1, sure=table["q_value"] < LEVEL))
 
     def layers(axes: kit.Axes, name: str) -> None:
         rows, values = tables[name], kit.grid(tables[name], "score")

@@ -272,7 +272,7 @@ def _scores(table: Table1) -> pd.DataFrame:
     cells = _tasks_and_metrics(table)
     if table.sizes is not None:
         totals = table.sizes.groupby("task")["examples"].sum()
-        cells["", "size"] = _by_task({task: f"{totals[task]:,}" for task in table.tasks}, table)
+        cells["", "size"] = _task_column({task: f"{totals[task]:,}" for task in table.tasks}, table)
     means = table.means.assign(
         unlearned=table.means["task"].isin(list(table.unlearned))
         & (table.means["model"] == "finetuned")
@@ -287,7 +287,7 @@ def _scores(table: Table1) -> pd.DataFrame:
             rows = table.paper[table.paper["state"] == state]
             cells["paper", STATES[state]] = _column(rows, table, _plain)
         sizes = zip(table.paper["task"], table.paper["size"], strict=True)
-        cells["paper", "size"] = _by_task(dict(sizes), table)
+        cells["paper", "size"] = _task_column(dict(sizes), table)
     return pd.DataFrame(cells)
 
 
@@ -310,11 +310,11 @@ def _differences(table: Table1) -> pd.DataFrame:
 def _tasks_and_metrics(table: Table1) -> _Cells:
     """The first two columns; a task is named in the row of its first metric."""
     titles = [METRICS[metric].title for metrics in table.tasks.values() for metric in metrics]
-    named = _by_task({task: task for task in table.tasks}, table)
+    named = _task_column({task: task for task in table.tasks}, table)
     return {("", "Task"): named, ("", "Metric"): titles}
 
 
-def _by_task(texts: Mapping[str, str], table: Table1) -> list[str]:
+def _task_column(texts: Mapping[str, str], table: Table1) -> list[str]:
     """A column with something about each task, in the row of its first metric."""
     column = []
     for task, metrics in table.tasks.items():
@@ -360,8 +360,8 @@ def _notes(table: Table1) -> list[str]:
         " classifier trained, on the pre-trained encoder; random init. = all weights randomly"
         " initialized, then fine-tuned; finetuned = the pre-trained weights, then"
         " fine-tuned.",
-        *_on_constants(table.scores),
-        *_on_unlearned(table),
+        *_constants_note(table.scores),
+        *_unlearned_notes(table),
     ]
     if regressions := [
         task for task, metrics in table.tasks.items() if METRICS[metrics[0]].counted is None
@@ -405,7 +405,7 @@ def _notes_on_differences(table: Table1) -> list[str]:
     return notes
 
 
-def _on_constants(scores: pd.DataFrame) -> list[str]:
+def _constants_note(scores: pd.DataFrame) -> list[str]:
     """The note on models that predict the same for every example, with their numbers of seeds."""
     models = scores.drop_duplicates(["task", "state", "seed"])
     counts = models.groupby(["task", "state"], sort=False)["constant"].agg(["sum", "size"])
@@ -418,7 +418,7 @@ def _on_constants(scores: pd.DataFrame) -> list[str]:
     return [f"{CONSTANT} Predicts the same for every example: {', '.join(found)}."]
 
 
-def _on_unlearned(table: Table1) -> list[str]:
+def _unlearned_notes(table: Table1) -> list[str]:
     """Notes on tasks, and on single fine-tunings, that have not learned."""
     notes = []
     why = f"{learned.WHY[0].upper()}{learned.WHY[1:]}"

@@ -18,7 +18,7 @@ _LOOKS = {
     tables.AGAIN: kit.dot(kit.INK, "|", 6.0),
 }
 _UNTRAINED = (", random", ", finetuned-from-normal")
-"""Ends of the names of encoders without pre-training, see `paper.patterns.annotations`."""
+"""Ends of the names of encoders without pre-training, see `paper.patterns.labelled_maps`."""
 _PAPER = 86  # F1 of the paper's classifier on its own annotated maps, × 100
 _CONFUSION = "Maps (darker = greater share of the row)"
 
@@ -58,7 +58,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.axvline(_PAPER, color=kit.INK, linewidth=0.6, linestyle="--")
         axes.set(xlim=(0, 102))
 
-    def below(axes: kit.Axes, name: str) -> None:
+    def draw_below(axes: kit.Axes, name: str) -> None:
         if name == _CONFUSION:
             _confusion(axes, shown[shown["repetition"] == 1])
         else:
@@ -71,7 +71,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     above = kit.Grid(list(of_definitions), kit.Panel(f1, x="Weighted F1 × 100", **look))
     title = f"{tables.SHIPPED.capitalize()}, {maps}, {definition} definition"
     parts = [_CONFUSION, f"Calibration error {100 * error:.1f}%"]
-    under = kit.Grid(parts, kit.Panel(below, height=2.0, x=None, fixed=True), headline=title)
+    under = kit.Grid(parts, kit.Panel(draw_below, height=2.0, x=None, fixed=True), headline=title)
     headline = "How well patterns are classified: weighted F1, confusions and calibration"
     return kit.page(sources, headline, above, under, legend=legend, width=kit.PAGE)
 

@@ -16,9 +16,9 @@ from flask import Blueprint, Flask, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.patterns.annotation import Pass
-from darksecrets.paper.patterns.annotations import BORDERLINE
 from darksecrets.paper.patterns.classes import KEYS, NAMES_OF_KINDS, PATTERNS, STRENGTHS, Answers
+from darksecrets.paper.patterns.labelled_maps import BORDERLINE
+from darksecrets.paper.patterns.labelling import Pass
 from darksecrets.paper.patterns.mapset import MapSet, answers
 from darksecrets.paper.patterns.page.pictures import colours, drawn, example, levels
 from darksecrets.paper.patterns.tables import TOKENS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.patterns.annotation import Pass, check_annotator, open_labels, prepare
+from darksecrets.paper.patterns.labelling import Pass, check_annotator, open_labels, prepare
 from darksecrets.paper.patterns.mapset import MapSet
 from darksecrets.paper.patterns.page.app import create_app
 
@@ -33,7 +33,7 @@ def serve(folder: Path, sample: Path | None, annotator: str, number: int, port: 
     """Label the maps of a folder until the process is stopped.
 
     Args:
-        folder: The annotation folder, see `darksecrets.paper.patterns.annotation`.
+        folder: The annotation folder, see `darksecrets.paper.patterns.labelling`.
         sample: The maps to copy into a new folder.
         annotator: Name of the annotator.
         number: Number of the pass.

@@ -12,15 +12,15 @@ from encoders import FAMILIES, PAIRS
 from darksecrets.beyond.attention_measures.declared import (
     LINKED,
     OF_HEADS,
+    prepend_weights,
     profiles_in,
-    with_weights,
 )
 from darksecrets.beyond.attention_measures.measure import Running, attended, linked, run
 from darksecrets.beyond.attention_measures.statistics import compared
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.reading import Reading
-from darksecrets.core.run.columns import MEASURES, of_weights
+from darksecrets.core.run.columns import MEASURES, table_of_weights
 from darksecrets.core.run.tables import identify
 from darksecrets.paper.features.measures import measure
 from darksecrets.paper.features.profiles import Collector, Profiles
@@ -125,10 +125,10 @@ def test_tables_are_those_of_a_store_of_the_same_maps(maps, annotation, found, t
 def test_tables_are_as_declared_and_measures_differ(found):
     tables, _ = found
     for table in OF_HEADS:
-        rows = tables[of_weights(table)]
+        rows = tables[table_of_weights(table)]
         weights = rows[rows["attention"] == "weights"].drop(columns="attention")
         others = rows[rows["attention"] != "weights"]
-        both = with_weights(weights, others)
+        both = prepend_weights(weights, others)
         table.check(both, table.name, "")
         assert len(both) == len(rows)
         value = "value" if "value" in rows else "weight"
@@ -197,4 +197,4 @@ def test_one_example_of_one_layer_and_one_head_is_enough(tmp_path, annotation):
     )
     tables, _ = attended(maps, tmp_path / "one.jsonl", "task", 1)
     for table in OF_HEADS:
-        table.check(tables[of_weights(table)], table.name, "")
+        table.check(tables[table_of_weights(table)], table.name, "")

@@ -139,7 +139,7 @@ def test_numbers_come_back_from_the_file_without_zeros(tmp_path):
     many[many.abs() < 1] = 0
     few[3, 1] = 0
     tensors = {"many": many, "few": few, "whole": torch.zeros(4, dtype=torch.int8)}
-    packed = measure.without_zeros(tensors)
+    packed = measure.pack_zeros(tensors)
     assert set(packed) == {"many.bits", "many.values", "few", "whole"}
     save_file(packed, tmp_path / "file")
     assert measure.saved_bytes(packed) == (tmp_path / "file").stat().st_size

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from darksecrets.beyond.faithfulness.shown import (
-    over_random_order,
+    gain_over_random_order,
     separator_in_upper_layers,
     separator_over_random,
     separator_upper_over_lower,
@@ -56,7 +56,7 @@ def test_tasks_are_independent():
             "over_random_high": [-0.1, 0.1],
         }
     )
-    (row,) = over_random_order(table).to_dict("records")
+    (row,) = gain_over_random_order(table).to_dict("records")
     reach = np.hypot(0.1, 0.1) / 2
     found = row["value"], row["low"], row["high"]
     assert found == pytest.approx((-0.1, -0.1 - reach, -0.1 + reach))

@@ -103,7 +103,7 @@ def test_intervals_are_students():
 
 def test_layers_and_the_encoder_are_means_over_heads_with_a_value():
     values = np.array([[[[1.0, 3.0], [np.nan, 5.0]]]])
-    np.testing.assert_allclose(measure.at_places(values)[0, 0], [1, 3, np.nan, 5, 2, 5, 3])
+    np.testing.assert_allclose(measure.stack_levels(values)[0, 0], [1, 3, np.nan, 5, 2, 5, 3])
 
 
 def test_erased_tokens_are_compared_on_the_same_examples():

@@ -11,8 +11,8 @@ from darksecrets.beyond.importance.shown import (
     few_heads_by_gates,
     largest_shares,
     layers_with_one_head,
-    of_structure,
     removable_shares,
+    structure_correlations,
 )
 
 
@@ -86,7 +86,7 @@ def test_the_penalty_that_leaves_few_heads_is_not_chosen_by_its_score():
 
 
 def test_structure_is_the_opposite_of_heterogeneous():
-    found = of_structure(structure(0.3, -0.2, 0.1)["important_heads"])
+    found = structure_correlations(structure(0.3, -0.2, 0.1)["important_heads"])
     rte = found[(found["on"] == "RTE") & (found["definition"] == "leave-one-out loss")]
     assert rte[["value", "low", "high"]].to_numpy().tolist() == [pytest.approx([-0.3, -0.4, -0.2])]
 

@@ -14,7 +14,7 @@ from darksecrets.beyond.importance.declared import HEAD_GATES, LEARNED_GATES, Le
 from darksecrets.beyond.importance.measure import learning
 from darksecrets.beyond.importance.measure.learned import (
     Controls,
-    Found,
+    GateResult,
     Kept,
     learn,
     learned_gates,
@@ -129,7 +129,7 @@ def test_gates_have_their_own_learning_rate_and_no_decay(start, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def found(start: Start, tmp_path_factory: pytest.TempPathFactory) -> Found:
+def found(start: Start, tmp_path_factory: pytest.TempPathFactory) -> GateResult:
     gates = LearnedGates(penalties=(0.02, 1e3), draws=20, trained=1)
     return learn(start, Controls(NEEDED, gates, 1), tmp_path_factory.mktemp("learned"))
 
@@ -221,7 +221,7 @@ def test_intervals_of_a_difference_are_those_of_its_standard_error():
     intact, mine = predicted(0.1), predicted(0.3)
     others = [Kept(0.1, "random", "fine-tuned", 3, predicted(0.3)) for _ in range(5)]
     kept = [Kept(0.1, "learned", "fine-tuned", 3, mine), *others]
-    found = Found({"fine-tuned": intact, "trained on": intact}, kept, NEEDED)
+    found = GateResult({"fine-tuned": intact, "trained on": intact}, kept, NEEDED)
     table = learned_gates(found, labels, TASK, resamples=2000, seed=1)
     row = table[table["chosen_by"] == "learned"].iloc[0]
     hits = [logits.argmax(axis=1) == labels for logits in (mine, intact)]

@@ -231,7 +231,7 @@ def test_tied_heads_are_ordered_at_random(importance):
 
 
 def test_layers_keep_the_heads_with_the_greatest_exact_effects(table, importance):
-    layers = pruning.of_layers(table)
+    layers = pruning.layer_sets(table)
     assert len(layers) == LAYERS * (HEADS - 1)
     shape = pruning.plan(table).shape
     exact = of(importance, "zero", t.EXACT)
@@ -305,7 +305,7 @@ def test_smaller_models_are_scored_where_they_were_not_chosen(table, result, tmp
 
 
 def test_what_a_layer_needs_is_the_score_with_its_other_heads_removed(table, result, tmp_path):
-    task, layers = TASKS["MRPC"], pruning.of_layers(table)
+    task, layers = TASKS["MRPC"], pruning.layer_sets(table)
     needs = pruning.layer_needs(result, layers, task, tolerance=5, resamples=400, seed=1)
     t.LAYER_NEEDS.write(identify(needs, "MRPC", MODEL), tmp_path / "needs.csv")
     number = {name: row for row, name in enumerate(result.sets["name"])}
@@ -345,4 +345,4 @@ def test_the_sweep_removes_each_set_once(table):
     made = pruning.settings(Settings(TASKS["RTE"], 1, 64), table)
     assert (made.mode, made.parts) == ("zero", False)
     assert len(made.sets) == len(set(made.sets))
-    assert {*pruning.plan(table).sets, *pruning.of_layers(table)} == set(made.sets)
+    assert {*pruning.plan(table).sets, *pruning.layer_sets(table)} == set(made.sets)

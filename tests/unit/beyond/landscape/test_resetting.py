@@ -13,7 +13,7 @@ from glue import TASKS
 from tiny_models import save_classifier
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedModel
 
-from darksecrets.beyond.landscape.measure.resetting import outputs_of, with_stored
+from darksecrets.beyond.landscape.measure.resetting import outputs_of, take_stored
 from darksecrets.beyond.landscape.measure.results import Reset
 from darksecrets.beyond.landscape.measure.swaps import Swap, swaps
 from darksecrets.core.data.batches import EncodedSplit
@@ -186,14 +186,14 @@ def test_with_nothing_reset_outputs_are_those_stored(case, outputs):
     """Bit for bit, although they were computed in other batches."""
     nudged = outputs.finetuned * np.float32(1 + 1e-6)
     assert not np.array_equal(nudged, outputs.finetuned)
-    found, rounding = with_stored(outputs, nudged, Path("stored.csv"))
+    found, rounding = take_stored(outputs, nudged, Path("stored.csv"))
     assert 0 < rounding < 1e-4
     assert np.array_equal(found.finetuned, nudged)
     assert np.array_equal(found.swapped, outputs.swapped), "every set changes something"
     same = dataclasses.replace(outputs, swapped=np.stack([outputs.finetuned] * 2))
-    assert np.array_equal(with_stored(same, nudged, Path("x"))[0].swapped, [nudged] * 2)
+    assert np.array_equal(take_stored(same, nudged, Path("x"))[0].swapped, [nudged] * 2)
     with pytest.raises(InputError, match=r"stored.csv: found outputs that differ by .* of one run"):
-        with_stored(outputs, outputs.finetuned + 1, Path("stored.csv"))
+        take_stored(outputs, outputs.finetuned + 1, Path("stored.csv"))
 
 
 def test_outputs_are_stored_and_read_back(case, outputs, tmp_path):

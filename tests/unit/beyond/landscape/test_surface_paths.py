@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 from darksecrets.beyond.landscape.declared import CORNERS
 from darksecrets.beyond.landscape.declared import Surface as Settings
 from darksecrets.beyond.landscape.measure.finetuned import Finetuned
-from darksecrets.beyond.landscape.measure.surface import Surface, between, tables
+from darksecrets.beyond.landscape.measure.surface import Surface, spaced_shares, tables
 from darksecrets.beyond.landscape.measure.surfaces import Losses, Model, measure, weights_of
 from darksecrets.beyond.landscape.measure.vectors import Vectors
 from darksecrets.core.data.batches import EncodedSplit, load_split
@@ -106,9 +106,9 @@ def below_chance(losses: Losses) -> np.ndarray:
     shares = np.bincount(labels) / len(labels)
     chance = -float(np.sum(shares * np.log(shares)))
     found = []
-    for x in between(SETTINGS.grid):
-        for y in between(SETTINGS.grid):
-            _, _, high = losses.at(weights_of("models", x, y))[:, 0]
+    for x in spaced_shares(SETTINGS.grid):
+        for y in spaced_shares(SETTINGS.grid):
+            _, _, high = losses.measure(weights_of("models", x, y))[:, 0]
             found.append(high < chance)
     return np.array(found)
 

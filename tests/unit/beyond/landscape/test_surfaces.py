@@ -24,7 +24,7 @@ from darksecrets.beyond.landscape.declared import CORNERS, SURFACE_TABLES
 from darksecrets.beyond.landscape.declared import Surface as Settings
 from darksecrets.beyond.landscape.measure import surfaces
 from darksecrets.beyond.landscape.measure.finetuned import Finetuned, sample
-from darksecrets.beyond.landscape.measure.surface import Surface, along, between, tables
+from darksecrets.beyond.landscape.measure.surface import Surface, along, spaced_shares, tables
 from darksecrets.beyond.landscape.measure.surfaces import Losses, Model, measure
 from darksecrets.beyond.landscape.measure.vectors import Frame, Vectors, frame_of, project
 from darksecrets.beyond.landscape.preflight import check_grid
@@ -142,7 +142,8 @@ def test_intervals_of_losses_cover_the_mean_of_all_examples(size):
     truth = np.logaddexp(0, -leads).mean()
     losses = Losses(None, None, {"train": SimpleNamespace(labels=labels)}, TASKS["RTE"])
     found = [
-        losses.of_outputs({"train": outputs_with_skewed_losses(rng, size)}) for _ in range(trials)
+        losses.losses_of_outputs({"train": outputs_with_skewed_losses(rng, size)})
+        for _ in range(trials)
     ]
     mean, low, high = np.array(found)[..., 0].T
     above, below = (low > truth).mean(), (high < truth).mean()
@@ -234,7 +235,7 @@ def test_bfloat16_is_near_float32_and_corners_stay_exact(case, surface, tmp_path
 
 
 def test_a_stopped_job_goes_on_to_the_same_numbers(case, surface, tmp_path, monkeypatch):
-    at, calls = Losses.at, [0]
+    at, calls = Losses.measure, [0]
 
     def stopping(self: Losses, weights: dict[str, float], *, exact: bool = False) -> np.ndarray:
         calls[0] += 1
@@ -242,7 +243,7 @@ def test_a_stopped_job_goes_on_to_the_same_numbers(case, surface, tmp_path, monk
             raise KeyboardInterrupt
         return at(self, weights, exact=exact)
 
-    monkeypatch.setattr(Losses, "at", stopping)
+    monkeypatch.setattr(Losses, "measure", stopping)
     with pytest.raises(KeyboardInterrupt):
         case.measured(tmp_path)
     first = calls[0]
@@ -256,7 +257,7 @@ def test_a_stopped_job_goes_on_to_the_same_numbers(case, surface, tmp_path, monk
 @pytest.mark.parametrize("other", ["columns", "axes", "examples"])
 def test_rows_of_another_surface_are_not_gone_on_with(case, surface, tmp_path, monkeypatch, other):
     """Those of an earlier version, without intervals; of another grid; of other examples."""
-    at, calls = Losses.at, [0]
+    at, calls = Losses.measure, [0]
 
     def stopping(self: Losses, weights: dict[str, float], *, exact: bool = False) -> np.ndarray:
         calls[0] += 1
@@ -266,12 +267,14 @@ def test_rows_of_another_surface_are_not_gone_on_with(case, surface, tmp_path, m
         return found[:1] if other == "columns" else found
 
     with monkeypatch.context() as patched:
-        patched.setattr(Losses, "at", stopping)
+        patched.setattr(Losses, "measure", stopping)
         if other == "columns":
             patched.setattr(surfaces.declared, "LOSS_SURFACES", surfaces.declared.SURFACE_POINTS)
-            patched.setattr(surfaces, "_at", lambda losses_at, point, _: losses_at.at(point))
+            patched.setattr(
+                surfaces, "_measure_point", lambda losses_at, point, _: losses_at.measure(point)
+            )
         if other == "axes":
-            patched.setattr(surfaces, "between", lambda points: 2 * between(points))
+            patched.setattr(surfaces, "spaced_shares", lambda points: 2 * spaced_shares(points))
         if other == "examples":
             patched.setattr(sys.modules[__name__], "SETTINGS", replace(SETTINGS, examples=10))
         with pytest.raises(KeyboardInterrupt):
@@ -350,16 +353,16 @@ def test_models_of_other_shapes_and_losses_that_are_not_finite(case, tmp_path):
         vectors.keep("pretrained", other)
     losses = Losses(model, vectors, {"train": case.split("train")}, case.task)
     with pytest.raises(InputError, match="not finite on the train examples"):
-        losses.at({"finetuned": 1e38})
+        losses.measure({"finetuned": 1e38})
 
 
 def test_grids_have_the_models_as_nodes():
     for points in range(5, 52, 2):
-        for grid in (between(points), along(points)):
+        for grid in (spaced_shares(points), along(points)):
             assert {0.0, 1.0} <= set(grid)
             assert grid[0] < 0
             assert grid[-1] > 1
-        assert len(between(points)) == points
+        assert len(spaced_shares(points)) == points
     with pytest.raises(InputError, match="found 14, expected an odd number"):
         check_grid(14)
 

@@ -4,7 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.beyond.norms.shown import kept, length_of_frequent_words, norm_over_uniform
+from darksecrets.beyond.norms.shown import (
+    length_of_frequent_words,
+    norm_over_uniform,
+    norm_weight_ratio,
+)
 
 
 def levels(**columns: list[float]) -> pd.DataFrame:
@@ -17,8 +21,12 @@ def levels(**columns: list[float]) -> pd.DataFrame:
 def test_means_over_tasks_have_the_interval_of_independent_numbers():
     rng = np.random.default_rng(0)
     values, halves = np.array([0.3, 0.5, 0.4]), np.array([0.02, 0.1, 0.05])
-    table = levels(kept=values, kept_low=values - halves, kept_high=values + halves)
-    (row,) = kept(table).to_dict("records")
+    table = levels(
+        norm_weight_ratio=values,
+        norm_weight_ratio_low=values - halves,
+        norm_weight_ratio_high=values + halves,
+    )
+    (row,) = norm_weight_ratio(table).to_dict("records")
     drawn = (values + halves / 1.96 * rng.normal(size=(200_000, 3))).mean(axis=1)
     assert row["value"] == pytest.approx(0.4)
     ends = np.quantile(drawn, [0.025, 0.975])

@@ -6,9 +6,9 @@ from made_up_norms import EXAMPLES, HEADS, LAYERS, kinds_of_tokens, measured, st
 from scipy.stats import t
 
 from darksecrets.beyond.norms.declared import KINDS, NORM_LEVELS, NORM_STATISTICS
-from darksecrets.beyond.norms.measure import drawn_means, means, of_other_heads, tables
+from darksecrets.beyond.norms.measure import distances_to_other_heads, drawn_means, means, tables
 from darksecrets.core.run.tables import identify
-from darksecrets.core.stats.correlation import from_moments
+from darksecrets.core.stats.correlation import correlate_moments
 
 NAME = "finetuned/seed-1"
 
@@ -57,7 +57,7 @@ def test_numbers_are_those_of_loops(encoders):
             found = row["weight"], row["norm"], row["length"]
             np.testing.assert_allclose(found, of_heads[-1], rtol=1e-9)
             assert row["correlation"] == pytest.approx(pooled[-1], abs=1e-9)
-            assert row["kept"] == pytest.approx(row["norm"] / row["weight"])
+            assert row["norm_weight_ratio"] == pytest.approx(row["norm"] / row["weight"])
             assert row["over_control"] == pytest.approx(row["norm"] - row["shuffled"])
     encoder = levels[levels["layer"].isna() & (levels["kind"] == "separator")].iloc[0]
     found = encoder["weight"], encoder["norm"], encoder["length"]
@@ -89,7 +89,7 @@ def test_short_vectors_take_the_stripe_away(encoders):
     _, levels = tables(encoders["models"], "random/seed-1", 1)[NAME]
     row = levels[levels["layer"].isna()].set_index("kind").loc["separator"]
     assert row["over_control_high"] < -0.1
-    assert row["kept_high"] < 0.8
+    assert row["norm_weight_ratio_high"] < 0.8
     assert row["length_high"] < 0.6
     assert row["correlation_low"] < 0 < row["correlation_high"], "alike within the kind"
 
@@ -97,7 +97,7 @@ def test_short_vectors_take_the_stripe_away(encoders):
 def test_intervals_of_levels_are_about_other_heads_too(encoders):
     """Student's t over the heads of a layer, by hand."""
     mean = means(encoders["models"][NAME])
-    moved = of_other_heads(mean, seed=1)
+    moved = distances_to_other_heads(mean, seed=1)
     kind = KINDS.index("separator")
     for place in range(LAYERS + 1):
         for name in ("over_control", "length", "correlation"):
@@ -108,8 +108,8 @@ def test_intervals_of_levels_are_about_other_heads_too(encoders):
             expected = 2 * t.ppf(0.975, len(own) - 1) * error
             assert high - low == pytest.approx(expected, rel=0.25)
     ratios = (mean.norm / mean.weight)[kind, 0]
-    assert np.abs(moved["kept"][:, kind, 0]).max() > 0
-    assert moved["kept"][:, kind, 0].std() < 10 * ratios.std()
+    assert np.abs(moved["norm_weight_ratio"][:, kind, 0]).max() > 0
+    assert moved["norm_weight_ratio"][:, kind, 0].std() < 10 * ratios.std()
 
 
 def test_kinds_that_are_absent_have_no_rows_and_few_examples_no_intervals():
@@ -137,8 +137,8 @@ def test_correlations_from_moments_add_up_over_parts():
         return np.array([len(x), x.sum(), y.sum(), x @ x, y @ y, x @ y])
 
     parts = moments(x[:15], y[:15]) + moments(x[15:], y[15:])
-    assert from_moments(parts, 1e-4) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
-    assert from_moments(parts / 7, 1e-4) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
+    assert correlate_moments(parts, 1e-4) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
+    assert correlate_moments(parts / 7, 1e-4) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
     constant = np.full(40, 3.0)
-    assert np.isnan(from_moments(moments(x, constant), 1e-4))
-    assert np.isnan(from_moments(np.zeros(6), 1e-4))
+    assert np.isnan(correlate_moments(moments(x, constant), 1e-4))
+    assert np.isnan(correlate_moments(np.zeros(6), 1e-4))

@@ -44,7 +44,7 @@ def measure(folder: Path, maps: Maps, **more: object) -> Distances:
 
 
 def by_kind(found: Distances) -> pd.Series:
-    table = identify(found.by_example(), "RTE", "pretrained")
+    table = identify(found.mean_by_example(), "RTE", "pretrained")
     checked = declared.EXAMPLE_DISTANCES.check(table, "example_distances.csv", "")
     return checked.groupby("pairs")["distance"].mean()
 
@@ -68,7 +68,7 @@ def test_distances_are_scipys(tmp_path, windows):
 def test_means_by_example_are_the_loops(tmp_path):
     maps = maps_of()
     found = measure(tmp_path, maps)
-    table = found.by_example().set_index(["idx", "pairs"])["distance"]
+    table = found.mean_by_example().set_index(["idx", "pairs"])["distance"]
     heads = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
     for number, one in enumerate(maps):
         of_pairs = {(a, b): divergence(one[a], one[b]) for a, b in combinations(heads, 2)}

@@ -42,7 +42,7 @@ def both(
     found: Distances, task: str = "RTE", model: str = MODELS[0]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     kinds = (declared.EXAMPLE_DISTANCES, declared.HEAD_DISTANCES)
-    made = (found.by_example(), found.table())
+    made = (found.mean_by_example(), found.table())
     examples, distances = (
         table.check(identify(rows, task, model), table.file, "")
         for table, rows in zip(kinds, made, strict=True)

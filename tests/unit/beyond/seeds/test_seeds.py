@@ -50,7 +50,7 @@ def test_halves_are_scored_as_scikit_learn_does():
     rng = np.random.default_rng(1)
     grid = made_grid(rng, np.full((2, 2), 0.7), 0.5)
     halves = np.array([np.arange(EXAMPLES) % 2, np.arange(EXAMPLES) < 20]).astype(np.int64)
-    for number, scored in enumerate(grid.on_halves("f1", halves)):
+    for number, scored in enumerate(grid.score_halves("f1", halves)):
         for split, run in itertools.product(range(2), range(4)):
             chosen = halves[split] == 1 - number
             truth = 100 * f1_score(grid.labels[chosen], grid.predictions[run][chosen])

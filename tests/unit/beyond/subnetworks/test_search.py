@@ -15,7 +15,7 @@ from darksecrets.beyond.importance.declared import HEADS
 from darksecrets.beyond.subnetworks import declared as t
 from darksecrets.beyond.subnetworks import measure as searching
 from darksecrets.beyond.subnetworks.measure import Parts, predicted, subnetworks
-from darksecrets.beyond.subnetworks.shown import over_random
+from darksecrets.beyond.subnetworks.shown import excess_over_random
 from darksecrets.beyond.subnetworks.statistics import subnetwork_scores
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.data.metrics import METRICS
@@ -214,9 +214,9 @@ def test_the_search_is_that_of_a_plain_loop(case):
     assert len(scores) > 1, "something can be removed"
 
 
-def found_with(heads: list[list[int]], mlps: list[int]) -> searching.Found:
+def found_with(heads: list[list[int]], mlps: list[int]) -> searching.SearchResult:
     steps = np.array(heads), np.array(mlps)
-    return searching.Found(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
+    return searching.SearchResult(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
 
 
 def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case, tmp_path):
@@ -236,7 +236,7 @@ def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case, tmp_pa
     sizes = scores.groupby("subnetwork")[["heads", "mlps", "same_size"]].first()
     assert sizes.loc[t.BAD].tolist() == [0, 0, False]
     assert sizes.loc[t.GOOD, "same_size"]
-    kept = over_random(identified)
+    kept = excess_over_random(identified)
     assert set(kept["subnetwork"]) == {t.GOOD}, "claims leave out what is of another size"
     assert (kept["low"] <= 0).all(), "and the whole model is no better than itself"
 

@@ -9,7 +9,7 @@ from glue import TASKS
 from scipy import stats
 
 from darksecrets.beyond.subnetworks import declared as t
-from darksecrets.beyond.subnetworks.measure import Parts, sets_of, with_retrained
+from darksecrets.beyond.subnetworks.measure import Parts, add_retrained, sets_of
 from darksecrets.beyond.subnetworks.statistics import subnetwork_agreement, subnetwork_scores
 from darksecrets.core.data import metrics
 from darksecrets.core.interventions.results import SweepResult
@@ -123,7 +123,7 @@ def test_retrained_subnetworks_stand_beside_the_whole_model():
         name: pd.DataFrame({"idx": found.idx, "prediction": found.predictions[n]})
         for n, name in enumerate(names)
     }
-    again = with_retrained(found, tables)
+    again = add_retrained(found, tables)
     assert again.sets["name"].tolist() == ["whole", *names]
     assert (again.predictions == found.predictions[[0, 0, 1, 2, 3]]).all()
     scores = subnetwork_scores(again, TABLE, TASKS["RTE"], trained="re-trained", **OPTIONS)
@@ -131,7 +131,7 @@ def test_retrained_subnetworks_stand_beside_the_whole_model():
     assert set(scores["draws"]) == {2}
     tables["bad 1"] = tables["bad 1"].assign(idx=found.idx + 1)
     with pytest.raises(InputError, match="re-trained subnetwork bad 1 for other examples"):
-        with_retrained(found, tables)
+        add_retrained(found, tables)
 
 
 def good(task: str, seed: int, rng: np.random.Generator, heads: int = 10) -> tuple:

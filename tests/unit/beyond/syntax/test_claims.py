@@ -3,9 +3,12 @@
 import pandas as pd
 from claim_cases.syntax import HEADS, best
 
-from darksecrets.beyond.syntax.shown import over_offset
+from darksecrets.beyond.syntax.shown import gain_over_offset
 
 
 def test_objects_have_one_name():
     both = pd.concat([best("obj", 0.1)[HEADS], best("det", 0.2)[HEADS]])
-    assert over_offset(both).query("state == 'pretrained'")["label"].tolist() == ["dobj", "det"]
+    assert gain_over_offset(both).query("state == 'pretrained'")["label"].tolist() == [
+        "dobj",
+        "det",
+    ]

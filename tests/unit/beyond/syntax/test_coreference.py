@@ -129,7 +129,7 @@ def test_rules_prefer_all_words_to_the_head_word():
 def test_the_nearest_to_every_distance_is_found_as_a_loop_does(texts):
     for text in texts[:10]:
         for place in anaphors(text.expressions):
-            found = coreference.at_distances(text.expressions, place, FURTHEST)
+            found = coreference.nearest_to_distances(text.expressions, place, FURTHEST)
             own = text.expressions[place].word
             for far in range(1, FURTHEST + 1):
                 misses = [abs(own - each.word - far) for each in text.expressions[:place]]

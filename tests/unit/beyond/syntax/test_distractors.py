@@ -10,7 +10,7 @@ from adversarial import families, maps
 
 from darksecrets.beyond.syntax.declared import ANY, DISTRACTORS, MANY
 from darksecrets.beyond.syntax.measure import distractors
-from darksecrets.beyond.syntax.measure.distractors import Alike, Choice, choices
+from darksecrets.beyond.syntax.measure.distractors import Choice, ComparableChoices, choices
 from darksecrets.beyond.syntax.measure.guesses import Read
 from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.core.data.sentences import Sentence
@@ -67,8 +67,8 @@ def batch() -> WordMaps:
 
 def test_the_table_is_that_of_loops(batch):
     read = [Read(each, apart(each)) for each in SENTENCES]
-    alike = Alike.of(SENTENCES)
-    found = distractors.table(read, distractors.of_subjects(batch, SENTENCES, alike))
+    alike = ComparableChoices.of(SENTENCES)
+    found = distractors.table(read, distractors.subject_shares(batch, SENTENCES, alike))
     DISTRACTORS.check(identify(found, None, "random/seed-1").assign(random=0.5), "here", "")
     shares: dict[tuple[str, int | None], list[tuple[float, ...]]] = {}
     every = [(n, c) for n, each in enumerate(SENTENCES) for c in choices(each, apart(each))]
@@ -134,8 +134,8 @@ def test_a_head_that_attends_to_subjects_only(batch):
             maps[number, 1, :, choice.verb, choice.subject] = 0.5
     read = [Read(each, apart(each)) for each in SENTENCES]
     planted = WordMaps(batch.numbers, maps, batch.apart)
-    alike = Alike.of(SENTENCES)
-    found = distractors.table(read, distractors.of_subjects(planted, SENTENCES, alike))
+    alike = ComparableChoices.of(SENTENCES)
+    found = distractors.table(read, distractors.subject_shares(planted, SENTENCES, alike))
     of_any = found[found["distractors"] == ANY].set_index("layer")
     assert of_any.loc[2, "share"] == 1
     assert (of_any.loc[2, ["over_places_low", "over_rank_low"]] > 0).all()

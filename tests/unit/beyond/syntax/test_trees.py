@@ -47,7 +47,7 @@ def maps() -> WordMaps:
 
 @pytest.fixture(scope="module")
 def found(maps: WordMaps) -> list[trees.Counts]:
-    return trees.of_trees(maps, SENTENCES)
+    return trees.count_gold_arcs(maps, SENTENCES)
 
 
 def test_counts_are_those_of_trees_of_networkx(maps, found):
@@ -112,6 +112,6 @@ def test_words_that_share_a_piece_are_joined_only_if_they_must_be():
     word = next(w for w, head in enumerate(sentence.heads) if head != ROOT)
     head = sentence.heads[word]
     maps.apart[0, word, head] = maps.apart[0, head, word] = False
-    (counts,) = trees.of_trees(maps, [sentence])
+    (counts,) = trees.count_gold_arcs(maps, [sentence])
     assert counts[0, GOLD, 0, 1] == len(trees.counted(sentence, maps.apart[0].numpy()))
     assert (word, head) not in trees.counted(sentence, maps.apart[0].numpy())

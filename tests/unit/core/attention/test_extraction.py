@@ -164,7 +164,7 @@ def test_attention_to_padding(bert, inputs, tmp_path, monkeypatch):
 
 def test_overlapped_copies_give_the_same_store(bert, inputs, tmp_path, monkeypatch):
     run(bert, inputs, tmp_path / "plain", batch_size=1)
-    monkeypatch.setattr(extraction, "on_host", extraction.copy_while_computing)
+    monkeypatch.setattr(extraction, "copy_to_host", extraction.copy_while_computing)
     run(bert, inputs, tmp_path / "overlapped", batch_size=1)
     names = ("plain", "overlapped")
     plain, overlapped = ((tmp_path / name / "maps.npy").read_bytes() for name in names)

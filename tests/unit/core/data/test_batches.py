@@ -7,7 +7,7 @@ from glue import TASKS
 from tiny_models import bert_tokenizer, roberta_tokenizer
 from toy_data import save_dataset
 
-from darksecrets.core.data.batches import GroupedByLength, by_length, load_split
+from darksecrets.core.data.batches import GroupedByLength, batches_by_length, load_split
 
 
 @pytest.mark.parametrize("name", ["MRPC", "SST-2", "STS-B"])
@@ -50,7 +50,7 @@ def test_fingerprint_tells_inputs_and_labels_apart(tmp_path):
 
 def test_by_length_takes_every_row_once_and_pads_least():
     lengths = np.random.default_rng(0).integers(3, 40, 101)
-    batches = list(by_length(lengths, 8))
+    batches = list(batches_by_length(lengths, 8))
     assert sorted(row for batch in batches for row in batch) == list(range(101))
     longest = [lengths[batch].max() for batch in batches]
     assert longest == sorted(lengths, reverse=True)[::8]

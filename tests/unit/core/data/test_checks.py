@@ -11,7 +11,7 @@ from glue import TASKS, in_folder
 
 from darksecrets.core.data.checks import check, fingerprint
 from darksecrets.core.data.sampling import sample
-from darksecrets.core.data.sources import from_files, to_dataset
+from darksecrets.core.data.sources import build_dataset, read_files
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run.errors import InputError
 
@@ -32,7 +32,7 @@ VALIDATION: Rows = [(0, "a", "c", 1), (1, "c", "a", 0), (2, "a", "c", 0)]
 def dataset(task: Task, train: Rows, validation: Rows) -> DatasetDict:
     columns = ["idx", *task.columns, "label"]
     tables = [pd.DataFrame(rows, columns=columns) for rows in (train, validation)]
-    return to_dataset(task, dict(zip(("train", "validation"), tables, strict=True)), "a test")
+    return build_dataset(task, dict(zip(("train", "validation"), tables, strict=True)), "a test")
 
 
 def unchecked(columns: dict[str, list[Any]]) -> DatasetDict:
@@ -196,6 +196,6 @@ def test_real_data(test_data):
         ("RTE", [139, 138], 0),
         ("SST-2", [428, 444], 9),
     ):
-        summary = check(from_files(in_folder(name, test_data / "glue")), TASKS[name])
+        summary = check(read_files(in_folder(name, test_data / "glue")), TASKS[name])
         assert list(summary["validation"]["labels"].values()) == labels
         assert (summary["train"]["duplicates"], summary["shared"]) == (duplicates, 0)

@@ -121,7 +121,7 @@ def test_texts_have_one_expression_per_head_word(girl):
 
 
 def test_heads_look_for_antecedents_in_the_file(girl):
-    model = Path(sources.__file__).parents[2] / "resources" / "tiny-bert"
+    model = Path(sources.__file__).parents[3] / "resources" / "tiny-bert"
     found = resolve_all(Reading(model, 64, 2), texts_of(girl))
     assert len(found.kind) == 2
     assert found.methods.shape[0] == 2

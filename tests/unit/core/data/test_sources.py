@@ -18,7 +18,7 @@ from hub import content
 from hub.client import Client
 from hub.standin import Hub, Repository
 
-from darksecrets.core.data.sources import check_files, features, from_files, paths_of
+from darksecrets.core.data.sources import check_files, features, paths_of, read_files
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run.errors import InputError
 
@@ -73,7 +73,7 @@ def check_tsv(task: Task, folder: Path) -> None:
 
 
 def from_tsv(task: Task, folder: Path) -> DatasetDict:
-    return from_files(in_folder(task.name, folder))
+    return read_files(in_folder(task.name, folder))
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_maps_copied_while_computing_are_those_computed():
         return (result * (number + 1)).half()[None].expand(20 - number % 3, -1, -1).contiguous()
 
     expected = [compute(number)[-1].cpu().numpy() for number in range(12)]
-    arriving = extraction.on_host((compute(number) for number in range(12)), GPU)
+    arriving = extraction.copy_to_host((compute(number) for number in range(12)), GPU)
     for number, maps in enumerate(arriving):
         assert len(maps) == 20 - number % 3
         assert (maps == expected[number]).all()

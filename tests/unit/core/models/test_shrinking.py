@@ -44,7 +44,7 @@ def test_a_copy_shares_tensors_and_changes_nothing(tmp_path):
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     expected, layers = logits(model, batch_for()), model.config.num_hidden_layers
     for change in (
-        shrinking.to_eight_bits,
+        shrinking.quantize,
         lambda each: shrinking.zero_smallest(shrinking.matrices(each), 0.5),
         lambda each: shrinking.factorise_embeddings(each, 2),
         lambda each: shrinking.drop_layers(each, 1),
@@ -189,7 +189,7 @@ def test_logits_of_8_bits_are_near_those_of_the_whole_model(family, tmp_path):
             matrix *= 0.2 if matrix.ndim == 2 else 1
     matrices = [t for t in model.state_dict().values() if t.ndim == 2]
     expected, before = logits(model, batch_for()), total(model)
-    shrinking.to_eight_bits(model)
+    shrinking.quantize(model)
     found = logits(model, batch_for())
     error = (found - expected).abs().max() / expected.abs().max()
     assert 1e-4 < error < 0.1, error

@@ -31,7 +31,7 @@ def run(tmp_path):
         "compare_attention": record("aaa", last),
         "finetune/RTE": record("aaa", "2026-01-02T00:00:00Z", torch="2.12.0"),
         "extract_attention/RTE": stores,
-        "look_at_text/text": record("zzz", "2030-01-01T00:00:00Z", made="inspect/text/shown.csv"),
+        "observe_text/text": record("zzz", "2030-01-01T00:00:00Z", made="inspect/text/shown.csv"),
     }
     for name, content in files.items():
         file = tmp_path / "records" / f"{name}.json"
@@ -124,6 +124,6 @@ def test_the_fragment_has_every_fact_and_step_as_text(run):
 def test_answers_are_counted_in_the_order_of_the_page(tmp_path):
     rows = ["holds", "undecided", "does not hold", "undecided"]
     file = tmp_path / "claims.csv"
-    file.write_text("\n".join(["id,here", *(f"{i},{row}" for i, row in enumerate(rows))]) + "\n")
+    file.write_text("\n".join(["id,verdict", *(f"{i},{row}" for i, row in enumerate(rows))]) + "\n")
     expected = {"claims that hold": 1, "do not hold": 1, "undecided": 2}
     assert list(opening.answers(file).items()) == list(expected.items())

@@ -9,7 +9,7 @@ import pytest
 from atlas_run import METRICS, claims, tables
 
 from darksecrets.beyond.importance.declared import HEAD_IMPORTANCE
-from darksecrets.core.run.series import CHOSEN, MEAN, NO_TASK, Model, average, of_measure, shape_of
+from darksecrets.core.run.series import CHOSEN, MEAN, NO_TASK, Model, average, find_series, shape_of
 from darksecrets.core.run.shown import Shown
 from darksecrets.pages import contracts
 from darksecrets.pages.atlas import building, packing
@@ -27,7 +27,7 @@ def made():
 
 def series_of(made, name, value="", metrics=METRICS):
     (shown,) = (s for s in SHOWN if s.table.name == name and s.value == (value or s.value))
-    return of_measure(shown, made, metrics, SHAPE)
+    return find_series(shown, made, metrics, SHAPE)
 
 
 def rows_of(rows, series, task, model):
@@ -66,7 +66,7 @@ def test_tables_that_sum_a_measure_up_are_declared():
 def test_every_number_is_that_of_the_table(shown, made):
     frame, compared = made[shown.table.name], 0
     records = frame.to_dict("records")
-    for series in of_measure(shown, made, METRICS, SHAPE):
+    for series in find_series(shown, made, METRICS, SHAPE):
         for task in series.tasks:
             for model in series.models:
                 if model.seed == MEAN:
@@ -101,7 +101,7 @@ def test_what_has_no_rows_is_missing(made):
     assert frames.of("one", Model("pretrained", None), "weight") is not None
     assert frames.of("one", Model("finetuned", 1), "weight") is None
     (shown,) = (s for s in SHOWN if s.table.name == "cosine")
-    assert of_measure(shown, {}, METRICS, SHAPE) == []
+    assert find_series(shown, {}, METRICS, SHAPE) == []
 
 
 def test_the_first_effect_is_of_every_tasks_main_metric(made):

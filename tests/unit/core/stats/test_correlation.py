@@ -7,10 +7,10 @@ import scipy.stats
 from darksecrets.core.stats.correlation import (
     EQUAL,
     correlation,
+    drop_rounding,
     is_constant,
     ratio,
     standardized,
-    without_rounding,
 )
 
 
@@ -46,7 +46,7 @@ def test_correlation_from_moments_is_numpys(values):
 def test_values_that_differ_by_rounding_are_constant(size):
     rows = size * np.array([[1, 1, 1], [1, 1 + 1e-7, 1], [1, 1 + 1e-5, 1], [0, 0, 0]])
     assert is_constant(rows).tolist() == [True, True, False, True]
-    made_equal = without_rounding(rows)
+    made_equal = drop_rounding(rows)
     assert (made_equal[[0, 1, 3]] == 0).all()
     assert (made_equal[2] == rows[2]).all()
     assert rows[0, 0] == size  # the original is unchanged

@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import pearsonr, skew, t
 
 from darksecrets.core.stats.crossed import (
+    distance_to_new_models,
     drawn_correlations,
     drawn_means,
+    excess_over_rivals,
     interval_of_mean,
-    of_new_models,
-    over_rivals,
     probability_greatest,
 )
 from darksecrets.core.stats.resampling import interval_of_known
@@ -31,7 +31,7 @@ def test_one_model_is_the_plain_bootstrap_over_examples():
 
 def test_new_models_differ_as_students_t_from_the_mean():
     own = np.array([[0.3, 1.0], [0.5, -2.0], [0.1, 0.5]])
-    drawn = of_new_models(own, 40000, np.random.default_rng(0))
+    drawn = distance_to_new_models(own, 40000, np.random.default_rng(0))
     both = np.column_stack([drawn, drawn @ [1, -1]])
     values = np.column_stack([own, own @ [1, -1]])
     for column, models in zip(both.T, values.T, strict=True):
@@ -40,7 +40,7 @@ def test_new_models_differ_as_students_t_from_the_mean():
             # The density of t at its percentiles makes 40000 draws this exact, 5 standard errors.
             near = 0.04 if share == 0.25 else 0.35
             assert np.quantile(column, share) / error == pytest.approx(t.ppf(share, 2), abs=near)
-    assert not of_new_models(own[:1], 9, np.random.default_rng(0)).any()
+    assert not distance_to_new_models(own[:1], 9, np.random.default_rng(0)).any()
 
 
 def test_a_statistic_of_the_means_has_the_spread_of_the_models_own_values():
@@ -199,7 +199,7 @@ def test_what_exceeds_its_rivals_does_so_by_every_criterion_and_in_every_pair():
     rng = np.random.default_rng(4)
     means = np.array([[0.3, 0.1, np.nan, 0.2], [0.2, 0.1, np.nan, 0.3]])
     drawn = means[:, None] + 0.1 * rng.normal(size=(2, 400, 4))
-    found = over_rivals(means, drawn, 0.0)
+    found = excess_over_rivals(means, drawn, 0.0)
     for one, others in ((0, (1, 3)), (1, (0, 3)), (3, (0, 1))):
         pairs = list(itertools.product(range(2), others))
         apart = [drawn[c, :, one] - drawn[c, :, other] for c, other in pairs]
@@ -208,12 +208,12 @@ def test_what_exceeds_its_rivals_does_so_by_every_criterion_and_in_every_pair():
         high = min(np.quantile(each, 1 - 0.025 / 4) for each in apart)
         np.testing.assert_allclose(found[:, one], (value, low, max(high, value)))
     assert np.isnan(found[:, 2]).all()
-    assert np.isnan(over_rivals(means[:, :1], drawn[:, :, :1], 0.0)).all(), "no rivals"
+    assert np.isnan(excess_over_rivals(means[:, :1], drawn[:, :, :1], 0.0)).all(), "no rivals"
 
 
 def test_equal_candidates_are_never_apart():
     equal = np.full((1, 3), 0.25)
-    value, low, high = over_rivals(equal, np.repeat(equal[:, None], 50, axis=1), 1e-6)
+    value, low, high = excess_over_rivals(equal, np.repeat(equal[:, None], 50, axis=1), 1e-6)
     assert (value == 0).all()
     assert (low < 0).all()
     assert (high > 0).all()

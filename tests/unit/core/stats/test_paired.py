@@ -9,7 +9,7 @@ import scipy.stats
 from darksecrets.core.stats.paired import (
     intersection_union,
     mean_intervals,
-    mean_of_known,
+    nanmean,
     sign_bound,
     sign_flips,
     student,
@@ -197,5 +197,5 @@ def test_the_bound_is_never_above_one_and_nothing_is_not_significant():
 
 def test_means_leave_out_what_is_missing():
     values = np.array([[1.0, np.nan, 4.0], [np.nan, np.nan, np.nan]])
-    assert mean_of_known(values) == pytest.approx([2.5, np.nan], nan_ok=True)
-    assert mean_of_known(values, axis=0) == pytest.approx([1.0, np.nan, 4.0], nan_ok=True)
+    assert nanmean(values) == pytest.approx([2.5, np.nan], nan_ok=True)
+    assert nanmean(values, axis=0) == pytest.approx([1.0, np.nan, 4.0], nan_ok=True)

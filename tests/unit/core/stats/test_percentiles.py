@@ -6,32 +6,32 @@ import pytest
 from scipy.stats import quantile_test
 
 from darksecrets.core.run.files import RESOURCES
-from darksecrets.core.stats.percentiles import FEWEST, above_percentile, median_interval
+from darksecrets.core.stats.percentiles import FEWEST, exceeds_percentile, median_interval
 
 
 @pytest.mark.parametrize(("layers", "heads", "expected"), [(6, 6, 1), (6, 12, 1), (12, 12, 2)])
 def test_the_highest_one_or_two_heads_are_above_the_99th_percentile(layers, heads, expected):
     weights = np.random.default_rng(0).random((layers, heads))
-    marked = above_percentile(weights)
+    marked = exceeds_percentile(weights)
     assert marked.shape == (layers, heads)
     assert sorted(weights[marked]) == sorted(weights.ravel())[-expected:]
 
 
 def test_the_heads_that_the_paper_marks_are_above_in_its_published_weights():
     released = pd.read_csv(RESOURCES / "paper/framenet_heads_released.csv")
-    marked = released[above_percentile(released["weight"].to_numpy())]
+    marked = released[exceeds_percentile(released["weight"].to_numpy())]
     assert marked[["layer", "head"]].to_numpy().tolist() == [[1, 2], [7, 6]]
 
 
 def test_values_that_tie_at_the_top_are_not_above():
     tied = np.minimum(np.arange(36.0), 30.0).reshape(6, 6)
-    assert not above_percentile(tied).any()
-    assert not above_percentile(np.full(5, 0.25)).any()
+    assert not exceeds_percentile(tied).any()
+    assert not exceeds_percentile(np.full(5, 0.25)).any()
 
 
 def test_another_percentile_leaves_its_share_above():
     values = np.random.default_rng(1).permutation(1001).astype(float)
-    assert above_percentile(values, 90).sum() == 100
+    assert exceeds_percentile(values, 90).sum() == 100
 
 
 @pytest.mark.parametrize("count", [FEWEST, 7, 20, 51])

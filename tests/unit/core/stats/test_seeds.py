@@ -18,7 +18,7 @@ from darksecrets.core.stats.permutation import (
     swapped_differences,
 )
 from darksecrets.core.stats.seeds import critical_value, degrees_of_freedom, mean_over_seeds
-from darksecrets.core.stats.weighted import Weighted, of_classes, resampled
+from darksecrets.core.stats.weighted import Weighted, class_score, resampled
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5])
@@ -60,7 +60,7 @@ def test_a_critical_value_of_more_parts_weights_them_all():
 
 def swaps_of(first: np.ndarray, second: np.ndarray, labels: np.ndarray, metric: str) -> Weighted:
     score = {"accuracy": classification.accuracy, "f1": classification.f1}[metric]
-    return of_classes(score, np.concatenate([first, second], axis=1), np.tile(labels, 2))
+    return class_score(score, np.concatenate([first, second], axis=1), np.tile(labels, 2))
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1"])
@@ -113,7 +113,7 @@ def trial(rng: np.random.Generator, seeds: int, spread: float, gain: float) -> t
         return (rng.random(skill.shape) < 1 / (1 + np.exp(-skill))).astype(np.int64)
 
     first, second = predict(gain), predict(0.0)
-    score = of_classes(classification.accuracy, np.concatenate([first, second]), labels)
+    score = class_score(classification.accuracy, np.concatenate([first, second]), labels)
     drawn = resampled(score, examples, 200, rng)
     difference = drawn[:, :seeds].mean(axis=1) - drawn[:, seeds:].mean(axis=1)
     mean = mean_over_seeds(

@@ -11,7 +11,7 @@ import pytest
 from atlas_run import AWKWARD, METRICS, claims, page, tables
 
 from darksecrets.beyond.importance.declared import HEAD_GATES
-from darksecrets.core.run.series import Model, of_measure
+from darksecrets.core.run.series import Model, find_series
 from darksecrets.pages.atlas import html
 from darksecrets.pages.atlas.claims import content, links
 from darksecrets.pages.atlas.measures import SHOWN
@@ -95,7 +95,7 @@ def test_a_page_of_a_limited_size_has_the_first_examples(text):
 def test_every_claim_that_a_head_table_decides_leads_to_its_heads():
     metrics = {"RTE": ["accuracy"], "MRPC": ["f1"]}
     made = tables(metrics)
-    series = [one for each in SHOWN for one in of_measure(each, made, metrics, (3, 4))]
+    series = [one for each in SHOWN for one in find_series(each, made, metrics, (3, 4))]
     paper, *others = registry.read(registry.files())
     by_id = {claim.id: links(claim, series) for claim in paper.claims}
     assert by_id["15"][0]["measure"] == "framenet_heads.weight.element_to_predicate"
@@ -118,7 +118,7 @@ def test_a_gate_of_every_penalty_is_a_measure():
     """Kinds that are numbers, in their order, are words in names, keys and the page's address."""
     made = tables()
     (shown,) = (each for each in SHOWN if each.table is HEAD_GATES)
-    series = of_measure(shown, made, METRICS, (3, 4))
+    series = find_series(shown, made, METRICS, (3, 4))
     assert [one.name for one in series] == ["Learned gate: λ = 0.01", "Learned gate: λ = 0.03"]
     assert [one.key for one in series] == ["head_gates.gate.0.01", "head_gates.gate.0.03"]
     rows = made["head_gates"]

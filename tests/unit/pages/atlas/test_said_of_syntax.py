@@ -26,7 +26,7 @@ from darksecrets.beyond.syntax.measure.running import measure, tables
 from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.files import RESOURCES
-from darksecrets.core.run.series import Model, of_measure, shape_of
+from darksecrets.core.run.series import Model, find_series, shape_of
 from darksecrets.core.run.tables import identify
 from darksecrets.pages.atlas.measures import SHOWN
 from darksecrets.pages.atlas.sentences import describe
@@ -39,7 +39,7 @@ TINY = RESOURCES / "tiny-bert"
 
 def sentences(made: Mapping[str, pd.DataFrame]) -> list[str]:
     shape = shape_of(made)
-    series = [one for shown in SHOWN for one in of_measure(shown, made, METRICS, shape)]
+    series = [one for shown in SHOWN for one in find_series(shown, made, METRICS, shape)]
     return describe(series, "RTE", PRETRAINED)
 
 
@@ -68,7 +68,7 @@ def test_a_relation_is_not_said_if_the_test_is_incomplete(table):
 def test_what_chose_the_relation_is_not_its_score(table):
     """The relation that 7 heads that guess are best at has no better score by being chosen."""
     (shown,) = (each for each in SHOWN if each.table is SYNTACTIC_HEADS)
-    (series,) = of_measure(shown, {SYNTACTIC_HEADS.name: table}, METRICS, (1, len(RULES)))
+    (series,) = find_series(shown, {SYNTACTIC_HEADS.name: table}, METRICS, (1, len(RULES)))
     chosen = series.of("RTE", PRETRAINED, "accuracy")
     assert chosen is not None
     guessing = table[table["head"] > 5]

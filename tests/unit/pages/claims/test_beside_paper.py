@@ -45,13 +45,13 @@ def row(found: pd.DataFrame, start: str, task: str, metric: str | None = None) -
 def test_numbers_and_places_are_those_of_the_tables():
     found = compared(frames())
     share = row(found, "share of heterogeneous", "MRPC")
-    assert (share["paper"], share["here"]) == (0.32, pytest.approx(0.4))
-    assert (share["place"], share["place_here"]) == ("least", "2 of 7")
-    assert row(found, "share of heterogeneous", "QQP")["place_here"] == "1 of 7"
-    assert row(found, "gain of the best head", "STS-B")["place_here"] == "1 of 7"
+    assert (share["paper"], share["value"]) == (0.32, pytest.approx(0.4))
+    assert (share["place"], share["place_in_run"]) == ("least", "2 of 7")
+    assert row(found, "share of heterogeneous", "QQP")["place_in_run"] == "1 of 7"
+    assert row(found, "gain of the best head", "STS-B")["place_in_run"] == "1 of 7"
     score = row(found, "score of the fine-tuned", "MRPC", "f1")
-    assert (score["paper"], score["here"], score["ci_low"] < 80) == (87.9, 80.0, True)
-    assert set(found["comparable"][found["here"].notna()]) == {"yes"}
+    assert (score["paper"], score["value"], score["ci_low"] < 80) == (87.9, 80.0, True)
+    assert set(found["comparable"][found["value"].notna()]) == {"yes"}
     assert len(found) == 2 + 2 + 3 + 27
 
 
@@ -65,7 +65,7 @@ def test_signs_are_compared_where_numbers_are_differences():
 
 def test_it_is_said_why_numbers_cannot_be_compared():
     other = compared(frames(), shared=[])
-    assert set(other["comparable"][other["here"].notna()]) == {"another model or other data"}
+    assert set(other["comparable"][other["value"].notna()]) == {"another model or other data"}
     few = compared(frames(), tasks={"RTE": ["accuracy"]}, seeds={"RTE": [1, 2, 3]})
     assert row(few, "share of heterogeneous", "QQP")["comparable"] == "not in this run"
     bad = {"task": "RTE", "seed": None, "metric": "accuracy", "score": 51.5, "majority": 50.2}
@@ -73,7 +73,7 @@ def test_it_is_said_why_numbers_cannot_be_compared():
     found = compared(frames() | {"learned": learned})
     first = row(found, "effect of disabling", "RTE")
     assert first["comparable"].startswith("RTE is not learned")
-    assert first["here"] == pytest.approx(0.1), "shown all the same"
+    assert first["value"] == pytest.approx(0.1), "shown all the same"
     lost = {name: frame for name, frame in frames().items() if name != "patterns"}
     missing = row(compared(lost), "share of heterogeneous", "MRPC")
     assert missing["comparable"] == "patterns.csv is not made by this run"

@@ -77,7 +77,7 @@ def test_a_share_over_few_seeds_has_no_interval_beyond_what_a_share_can_be():
     tables = Tables({"pruned_heads": sizes[sizes["task"] == "RTE"]}, TABLES)
     papers = [replace(PAPERS["kovaleva2019"], claims=(CLAIMS["48"],))]
     row = deciding.table(papers, tables, run).iloc[0]
-    assert row["here"] == OPEN
+    assert row["verdict"] == OPEN
     assert (row["ci_low"], row["value"]) == (0, pytest.approx(21.5 / 144))
     for said in re.findall(r"\[(.*?)\]", row["estimates"]):
         low, high = map(float, said.split(", "))
@@ -157,7 +157,8 @@ def draws(count: int) -> list[list[Estimate]]:
 def test_null_effects_are_seldom_taken_for_real(quantifier, threshold, wrong):
     """In at most 5% of 1,000 draws: 2.5% for each side of an interval, and 2 standard errors."""
     answers = [
-        deciding._of_threshold(quantifier, threshold, row, row).answer for row in draws(1000)
+        deciding._compare_with_threshold(quantifier, threshold, row, row).answer
+        for row in draws(1000)
     ]
     assert np.mean([answer == wrong for answer in answers]) < 0.025 + 2 * np.sqrt(0.025 / 1000)
 
@@ -229,7 +230,7 @@ def test_without_any_table_all_claims_have_a_row(tmp_path):
     found = claim_columns.CLAIMS.read(tmp_path / "claims.csv").set_index("id")
     assert len(found) == len(CLAIMS)
     assert found.loc["37", "reason"] == "survival.csv is missing"
-    assert set(found["here"]) == {"undecided"}
+    assert set(found["verdict"]) == {"undecided"}
 
 
 @pytest.mark.parametrize(
@@ -245,8 +246,8 @@ def test_without_any_table_all_claims_have_a_row(tmp_path):
 def test_only_a_run_of_the_paper_gives_a_verdict(shared, answer, verdict):
     run = replace(RUN, shared=shared)
     claims = decide_all(Tables(whole(CASES["37"][answer]), TABLES), run).set_index("id")
-    assert claims.loc["37", "here"] == answer
-    assert claims.loc["37", "verdict"] == verdict
+    assert claims.loc["37", "verdict"] == answer
+    assert claims.loc["37", "verdict_on_paper"] == verdict
 
 
 LEARNED = {"seed": None, "metric": "accuracy", "score": 51.5, "majority": 50.2}

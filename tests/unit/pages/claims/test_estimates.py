@@ -13,8 +13,8 @@ from darksecrets.pages.claims.estimates import (
     Estimate,
     Spread,
     Threshold,
+    average_over_seeds,
     difference,
-    over_seeds,
     spread,
     total,
 )
@@ -70,15 +70,15 @@ def test_a_threshold_has_one_side(wrong):
 @pytest.mark.parametrize("degrees", [math.inf, 4])
 def test_several_comparisons_widen_an_interval(degrees):
     one = estimate(5, half=float(stats.t.ppf(0.975, degrees)), degrees=degrees)
-    seven = one.for_one_of(7)
+    seven = one.widen_for(7)
     assert seven.high - 5 == pytest.approx(stats.t.ppf(1 - 0.025 / 7, degrees))
-    assert one.for_one_of(1) == one
+    assert one.widen_for(1) == one
 
 
 def test_the_mean_over_seeds_by_hand():
     values, halves = np.array([1.0, 2.0, 6.0]), np.array([0.5, 1.0, 1.5])
     parts = [estimate(value, half) for value, half in zip(values, halves, strict=True)]
-    found = over_seeds(parts, spread([values]))
+    found = average_over_seeds(parts, spread([values]))
     assert (found.value, found.seeds, found.degrees) == (3, 3, 2)
     # The examples' standard error is 1 / 1.96, from the mean half-width.
     by_variance = mean_over_seeds(values, (1 / stats.norm.ppf(0.975)) ** 2)
@@ -92,10 +92,10 @@ def test_the_spread_over_seeds_is_pooled():
     assert (found.deviation, found.degrees) == (pytest.approx(math.sqrt(variances)), 3)
     assert spread([[1.0], [2.0]]) == Spread(0.0, 0)
     parts = [estimate(5.0), estimate(5.0)]
-    pooled = over_seeds(parts, Spread(2, 9))
+    pooled = average_over_seeds(parts, Spread(2, 9))
     assert pooled.high > estimate(5.0).high, "seeds that agree by chance get the pooled spread"
     assert pooled.degrees == 9
-    apart = over_seeds([estimate(-5.0), estimate(5.0)], Spread(2, 9))
+    apart = average_over_seeds([estimate(-5.0), estimate(5.0)], Spread(2, 9))
     assert apart.degrees == 1, "seeds that differ more are few"
     assert apart.high > 5.0 * stats.t.ppf(0.975, 1) * 0.9
 
@@ -111,7 +111,7 @@ def test_intervals_over_seeds_cover_the_truth(seeds, tasks, deviation):
         values = examples[:, None] + rng.normal(0, deviation, (tasks, seeds))
         pooled = spread(list(values))
         for task in values:
-            found = over_seeds([estimate(value, 1.96) for value in task], pooled)
+            found = average_over_seeds([estimate(value, 1.96) for value in task], pooled)
             covered.append(found.low <= 0 <= found.high)
     assert np.mean(covered) > 0.93
 
@@ -147,7 +147,7 @@ def test_the_mean_share_is_covered_by_intervals_of_shares(seeds, a, b):
         shares = rng.beta(a, b, (3, seeds)) + rng.normal(0, error, (3, seeds))
         found = np.round(16 * np.clip(shares, 0, 1)) / 16
         parts = [estimate(share, 1.96 * error) for share in found[0]]
-        mean = replace(over_seeds(parts, spread(found)), bounds=(0, 1))
+        mean = replace(average_over_seeds(parts, spread(found)), bounds=(0, 1))
         low, high = mean.ends
         assert 0 <= low <= mean.value <= high <= 1
         assert (low <= truth <= high) == (mean.low <= truth <= mean.high)

@@ -5,13 +5,13 @@ import pytest
 from claim_cases import CASES
 from claim_tables import NO, OPEN, PAPERS, RUN, YES, Frames
 
-from darksecrets.core.run.columns import of_weights
+from darksecrets.core.run.columns import table_of_weights
 from darksecrets.pages.claims import deciding, measures
 from darksecrets.pages.claims.sources import Tables
 from darksecrets.pages.claims.tables import CLAIMS_BY_MEASURE
 from darksecrets.pages.contracts import TABLES
 
-REPLACED = [name for table in TABLES.values() if (name := of_weights(table))]
+REPLACED = [name for table in TABLES.values() if (name := table_of_weights(table))]
 PAPER = PAPERS["kovaleva2019"]
 DECIDED = ["13", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "15", "19"]
 
@@ -32,7 +32,7 @@ def test_each_measure_is_decided_by_its_own_tables(claim):
     papers = measures.concerned([PAPER], REPLACED)
     found = measures.table(papers, tables, RUN, ["norms", "effective"])
     rows = found[found["id"] == claim].set_index("attention")
-    assert rows["here"].to_dict() == {"weights": YES, "norms": NO, "effective": OPEN}
+    assert rows["verdict"].to_dict() == {"weights": YES, "norms": NO, "effective": OPEN}
     assert set(rows["agreement"]) == {"contradicted"}
     CLAIMS_BY_MEASURE.check(found, "table", "")
     for measure, answer in (("weights", YES), ("norms", NO)):
@@ -67,5 +67,5 @@ def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only():
     papers = measures.concerned([PAPER], REPLACED)
     found = measures.table(papers, Tables(frames, TABLES, lost), RUN, ["norms"])
     rows = found[found["id"] == "26"].set_index("attention")
-    assert rows["here"].to_dict() == {"weights": YES, "norms": OPEN}
+    assert rows["verdict"].to_dict() == {"weights": YES, "norms": OPEN}
     assert rows.loc["norms", "reason"] == "attention_levels.csv by norms is missing"

@@ -8,7 +8,7 @@ from claim_cases import CASES
 from claim_tables import OPEN, RUN, decide
 
 from darksecrets.pages.claims.answers import Answer
-from darksecrets.pages.claims.estimates import Estimate, Threshold, over_seeds, spread
+from darksecrets.pages.claims.estimates import Estimate, Threshold, average_over_seeds, spread
 from darksecrets.pages.claims.needed import NOTHING, OF_TEST, needs_in_words
 
 ABOVE = Threshold(above=0)
@@ -17,7 +17,7 @@ ABOVE = Threshold(above=0)
 def of_seeds(*values: float, half: float) -> Estimate:
     """The mean of values of seeds, each ± half over the same examples."""
     parts = [Estimate(("RTE",), each, each - half, each + half) for each in values]
-    return over_seeds(parts, spread([values]))
+    return average_over_seeds(parts, spread([values]))
 
 
 def needed(*estimates: Estimate, threshold: Threshold = ABOVE) -> str:

@@ -4,7 +4,7 @@ import pytest
 from glue import TASKS
 
 from darksecrets.core.data.metrics import METRICS
-from darksecrets.core.run.columns import STATES, of_weights
+from darksecrets.core.run.columns import STATES, table_of_weights
 from darksecrets.pages import contracts
 from darksecrets.pages.contracts.page import SAID, page
 from darksecrets.paper.features.measures import TABLES as MEASURED
@@ -29,7 +29,7 @@ def test_the_rules_make_the_declared_tables_and_no_others(rules):
     declared = {table.file for table in contracts.TABLES.values()}
     assert named <= declared
     for table in contracts.TABLES.values():
-        name = of_weights(table) or table.name  # the rules add `_by_measure`
+        name = table_of_weights(table) or table.name  # the rules add `_by_measure`
         made = name in MEASURED or re.search(rf"\b{name}\b", rules)
         assert made, f"no rule makes {table.file}"
 

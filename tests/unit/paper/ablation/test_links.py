@@ -12,7 +12,7 @@ from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.run.tables import identify
 from darksecrets.core.stats.resampling import bootstrap_weights
 from darksecrets.paper.ablation.links import Experiments, linked
-from darksecrets.paper.ablation.statistics import Resampling, effects, of_kind
+from darksecrets.paper.ablation.statistics import Resampling, effects, kind_rows
 from darksecrets.paper.ablation.tables import LINKED_GROUPS
 from darksecrets.paper.framenet.tables import ELEMENT_TO_PREDICATE
 
@@ -34,7 +34,7 @@ def ablation(results) -> pd.DataFrame:
     """`head_ablation.csv` of the sweeps."""
     tables = [
         identify(
-            of_kind(effects(result, TASKS[task], RESAMPLING)[0], "head"),
+            kind_rows(effects(result, TASKS[task], RESAMPLING)[0], "head"),
             task,
             f"{state}/seed-{seed}",
         )

@@ -19,7 +19,7 @@ from darksecrets.paper.ablation.statistics import (
     Resampling,
     effects,
     effects_of_heads,
-    of_kind,
+    kind_rows,
     p_values,
 )
 
@@ -78,7 +78,7 @@ def test_scores_deltas_and_places_are_those_of_the_sweep():
     assert table["score"].to_numpy() == pytest.approx(right[1:])
     assert table["baseline"].to_numpy() == pytest.approx(right[0])
     assert table["delta"].to_numpy() == pytest.approx(right[1:] - right[0])
-    heads, layers, custom = (of_kind(table, kind) for kind in ("head", "layer", "set"))
+    heads, layers, custom = (kind_rows(table, kind) for kind in ("head", "layer", "set"))
     assert list(heads.columns) == ["layer", "head", *CONTRACT]
     assert list(layers.columns) == ["layer", *CONTRACT]
     assert list(custom.columns) == ["name", *CONTRACT]
@@ -93,13 +93,13 @@ def test_scores_deltas_and_places_are_those_of_the_sweep():
         effects_of_heads(result, TASKS["RTE"]).reset_index(drop=True),
         heads[["layer", "head", "delta"]].reset_index(drop=True),
     )
-    assert of_kind(effects(sweep("RTE"), TASKS["RTE"], RESAMPLING)[0], "set").empty
+    assert kind_rows(effects(sweep("RTE"), TASKS["RTE"], RESAMPLING)[0], "set").empty
 
 
 @pytest.mark.parametrize("kind", ["head", "layer", "set"])
 def test_p_values_are_corrected_within_a_kind_by_benjamini_and_hochberg(kind):
     result = sweep("RTE", examples=100, custom=3, changed=0.4)
-    table = of_kind(effects(result, TASKS["RTE"], RESAMPLING)[0], kind)
+    table = kind_rows(effects(result, TASKS["RTE"], RESAMPLING)[0], kind)
     p = table["p_value"].tolist()
     for value, q in zip(p, table["q_value"], strict=True):
         bounds = [len(p) * other / sum(x <= other for x in p) for other in p if other >= value]

@@ -19,7 +19,7 @@ from darksecrets.paper.features.pairs import (
     Differences,
     Drawn,
     PairCells,
-    at_relative_places,
+    draw_at_relative_places,
     hexagons,
     other_keys,
     other_queries,
@@ -56,7 +56,7 @@ def test_effects_of_query_key_and_distance_cancel_in_six_cells(across):
 def test_drawn_pairs_are_as_far_from_the_same_relative_place():
     queries, keys = np.arange(20) < 6, np.arange(20) > 7  # 6 and 12 tokens
     pairs = np.array([[1, 11], [4, 19]])  # of places 1 and 4 to 3 and 11: exact, and 2 too far
-    found = at_relative_places(pairs, queries, keys, 200, rng(3))
+    found = draw_at_relative_places(pairs, queries, keys, 200, rng(3))
     aligned = {query: 8 + 2 * query + 1 for query in range(6)}
     for number, beyond in enumerate((0, 2)):
         cells = {tuple(cell) for cell in found[:, number].tolist()}
@@ -138,7 +138,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
     drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 11).compared
     assert drawn["pairs"]
     assert drawn["equal"]
-    rows = by_control(tables["pair_controls"])
+    rows = control_columns(tables["pair_controls"])
     tested = 0
     for name, table, reduce in (
         ("pairs", tables["token_pairs"], max),
@@ -215,7 +215,7 @@ def test_an_example_counts_in_a_layer_that_reaches_its_pairs_beside_the_draws_in
     assert found.sums[1, 0, :, 0] == pytest.approx(expected)
 
 
-def by_control(controls: pd.DataFrame) -> dict[tuple, dict]:
+def control_columns(controls: pd.DataFrame) -> dict[tuple, dict]:
     """Rows of the controls of pairs, by relation, layer, head and control."""
     key = ["relation", "layer", "head", "control"]
     return {tuple(row[name] for name in key): row for row in controls.to_dict("records")}
@@ -251,7 +251,7 @@ def test_only_pairs_in_reach_are_compared(tmp_path, table):
     reduce = max if table == "token_pairs" else np.mean
     fewer = 0
     tables = measure(store, tokens, 5)
-    rows = by_control(tables["pair_controls"])
+    rows = control_columns(tables["pair_controls"])
     for row in tables[table].itertuples():
         reach = near if row.layer == 2 else np.ones_like(near)
         gaps = {control: list[float]() for control in ("distance", "key", "place", "form")}

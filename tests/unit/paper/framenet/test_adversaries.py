@@ -15,7 +15,7 @@ from darksecrets.core.stats.paired import sign_flips
 from darksecrets.paper.framenet import heads
 from darksecrets.paper.framenet.heads import Sentence, elsewhere, greatest, measure, tables
 from darksecrets.paper.framenet.links import words_of
-from darksecrets.paper.framenet.sources import from_tsv
+from darksecrets.paper.framenet.sources import read_tsv
 
 NAMES, FARTHEST = list(ADVERSARIES), "farthest word, over uniform"
 
@@ -40,7 +40,7 @@ def published():
     folder = os.environ.get("DARKSECRETS_TEST_DATA")
     if not folder:
         pytest.skip("set DARKSECRETS_TEST_DATA to the folder with framenet/links_473.tsv")
-    annotations = from_tsv(Path(folder) / "framenet" / "links_473.tsv")
+    annotations = read_tsv(Path(folder) / "framenet" / "links_473.tsv")
     spans = [words_of(one.sentence) for one in annotations]
     words = [
         [one.sentence[slice(*span)].lower() for span in of]

@@ -132,7 +132,7 @@ def tables_of(store, links=LINKS, draws=99, seed=3) -> tuple[pd.DataFrame, pd.Da
     return heads.tables(heads.measure(Linked(store, links)), draws, seed)
 
 
-def by_control(controls: pd.DataFrame) -> dict[tuple, dict]:
+def control_columns(controls: pd.DataFrame) -> dict[tuple, dict]:
     """Rows by direction, layer, head and control."""
     return {
         (row["direction"], row["layer"], row["head"], row["control"]): row
@@ -152,7 +152,7 @@ def test_weights_agree_with_a_loop_over_the_definition(store):
 
 def test_control_is_the_mean_over_all_places_of_the_links(store):
     table, controls = tables_of(store)
-    differences = by_control(controls)
+    differences = control_columns(controls)
     for row in table.itertuples():
         args = (row.direction, row.layer - 1, row.head - 1)
         values = [
@@ -354,7 +354,7 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store):
         "product": weights.excess_product,
     }
     table, controls = heads.tables(weights, draws, 5)
-    rows = by_control(controls)
+    rows = control_columns(controls)
     for row in table.itertuples():
         place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
         found = []

@@ -14,11 +14,11 @@ from darksecrets.paper.framenet import folder, sources
 from darksecrets.paper.framenet.links import (
     Annotation,
     Element,
-    between,
+    links_table,
     read_table,
     require_some,
     selected,
-    to_table,
+    tokens_between,
     words_of,
 )
 from tools.corpus import frames
@@ -55,7 +55,7 @@ def test_words_lie_between_spaces():
     [((0, 2), (4, 5), 2), ((4, 5), (0, 2), 2), ((0, 1), (1, 2), 0), ((0, 3), (1, 2), -1)],
 )
 def test_tokens_between_two_runs(one, other, expected):
-    assert between(one, other) == expected
+    assert tokens_between(one, other) == expected
 
 
 def test_a_link_needs_two_tokens_between():
@@ -93,7 +93,7 @@ def test_the_table_gives_back_what_it_was_made_from(tmp_path):
         annotate('Kim , "the old" one , slept .', "slept", Agent="Kim", Other='"the old"'),
         annotate("NA sat there and slept", "slept", Agent="NA"),
     ]
-    table = to_table(made)
+    table = links_table(made)
     assert table["idx"].tolist() == [0, 0, 1]
     table.to_csv(tmp_path / "links.csv", index=False)
     assert read_table(tmp_path / "links.csv") == made
@@ -103,7 +103,7 @@ def test_the_table_gives_back_what_it_was_made_from(tmp_path):
 
 
 def test_nltk_reads_framenet_and_the_selection_keeps_what_it_should():
-    found = sources.from_nltk(folder.locate(FRAMENET))
+    found = sources.read_nltk(folder.locate(FRAMENET))
     rows = [
         (
             a.frame,
@@ -145,7 +145,7 @@ def test_a_framenet_folder_without_a_frame_is_refused(tmp_path):
     shutil.copytree(FRAMENET, tmp_path / "fn")
     (tmp_path / "fn" / "lu" / "lu102.xml").unlink()
     with pytest.raises(InputError, match=r"cannot read it.*102"):
-        sources.from_nltk(tmp_path / "fn")
+        sources.read_nltk(tmp_path / "fn")
 
 
 def test_a_download_that_fails_says_what_to_do_and_leaves_nothing(tmp_path, monkeypatch):
@@ -186,7 +186,7 @@ def found(path: Path) -> list[list[str]]:
     """Texts up to the end of each span, which distinguish occurrences."""
     return [
         [a.sentence[:end] for _, end in (a.predicate, *(e.span for e in a.elements))]
-        for a in sources.from_tsv(path)
+        for a in sources.read_tsv(path)
     ]
 
 
@@ -194,7 +194,7 @@ def test_spans_are_found_by_whole_words(tmp_path):
     path = write(tmp_path / "f", "The he-man said he often smiled .\tsmiled\the-man")
     assert found(path) == [["The he-man said he often smiled", "The he-man"]]
     with pytest.raises(InputError, match="'man' was not found"):
-        sources.from_tsv(write(tmp_path / "g", "The he-man said he smiled .\tsmiled\tman"))
+        sources.read_tsv(write(tmp_path / "g", "The he-man said he smiled .\tsmiled\tman"))
 
 
 def test_of_several_places_the_nearest_with_enough_between_are_taken(tmp_path):
@@ -213,7 +213,7 @@ def test_of_several_places_the_nearest_with_enough_between_are_taken(tmp_path):
 
 def test_a_sentence_whose_links_are_too_near_is_left_out(tmp_path):
     path = write(tmp_path / "f", "Kim slept .\tslept\tKim", "Kim sat and slept\tslept\tKim")
-    assert len(sources.from_tsv(path)) == 1
+    assert len(sources.read_tsv(path)) == 1
 
 
 def test_a_line_and_a_source_without_a_link_are_refused(tmp_path):
@@ -227,7 +227,7 @@ def test_a_line_and_a_source_without_a_link_are_refused(tmp_path):
 
 def test_all_473_sentences_of_the_authors_are_found(test_data):
     path = test_data / "framenet" / "links_473.tsv"
-    annotations = sources.from_tsv(path)
+    annotations = sources.read_tsv(path)
     lines = path.read_text(encoding="utf-8").splitlines()[1:]
     assert len(annotations) == len(lines) == 473
     for annotation, line in zip(annotations, lines, strict=True):
@@ -242,28 +242,28 @@ def test_punctuation_and_contractions_are_words_of_their_own(tmp_path):
     header = "sentence\ttarget\tcore_elements\troles"
     natural = "Kim's dogs didn't, as ever, bark.\tbark\tKim's dogs\tSound_source"
     spaced = "Kim 's dogs did n't , as ever , bark .\tbark\tKim 's dogs\tSound_source"
-    (one,) = sources.from_tsv(write(tmp_path / "one", natural, header=header))
-    (other,) = sources.from_tsv(write(tmp_path / "other", spaced, header=header))
+    (one,) = sources.read_tsv(write(tmp_path / "one", natural, header=header))
+    (other,) = sources.read_tsv(write(tmp_path / "other", spaced, header=header))
     assert one.sentence[slice(*one.predicate)] == "bark"
     assert one.sentence[slice(*one.elements[0].span)] == "Kim's dogs"
     assert other.sentence[slice(*other.elements[0].span)] == "Kim 's dogs"
     assert one.elements[0].role == other.elements[0].role == "Sound_source"
     three_words = "Kim's dogs bark.\tbark\tKim\tSound_source"  # 's and dogs are between
-    assert len(sources.from_tsv(write(tmp_path / "near", three_words, header=header))) == 1
+    assert len(sources.read_tsv(write(tmp_path / "near", three_words, header=header))) == 1
 
 
 def test_roles_are_as_many_as_elements(tmp_path):
     header = "sentence\ttarget\tcore_elements\troles"
     path = write(tmp_path / "f", "Kim sat and slept .\tslept\tKim\tSleeper|Place", header=header)
     with pytest.raises(InputError, match="line 2: found 1 core elements and 2 roles"):
-        sources.from_tsv(path)
+        sources.read_tsv(path)
 
 
 # --- The file that ships ----------------------------------------------------------------------
 
 
 def test_the_shipped_sentences_are_those_that_the_selection_keeps():
-    found = sources.from_tsv(RESOURCES / "corpus" / "frames.tsv")
+    found = sources.read_tsv(RESOURCES / "corpus" / "frames.tsv")
     assert found == frames.collect(2019)
     assert len({(each.sentence, each.predicate) for each in found}) == len(found) > 500
 

@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from labelled import labelled_maps
+from labelled import make_labelled_maps
 from safetensors.torch import save_file
 from sklearn.linear_model import LogisticRegression
 
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.patterns import classification, classifier, composition, logistic
-from darksecrets.paper.patterns.annotations import Annotations
+from darksecrets.paper.patterns import augmentation, classification, classifier, logistic
 from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
 from darksecrets.paper.patterns.features import NAMES
+from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.seen import Seen
 
 LAYERS, HEADS, LENGTHS = 2, 3, [40, 17, 17, 17, 5]
@@ -135,10 +135,10 @@ def test_the_regression_is_that_of_scikit_learn(count):
 
 def composed_of(label, strict, seed=0):
     """A labelled map of a class, and what is composed of it."""
-    mapset = labelled_maps([label], 1, seed)
+    mapset = make_labelled_maps([label], 1, seed)
     table = mapset.table.assign(label=label, strict=strict)
     data = Annotations(table, mapset.maps)
-    return data, composition.compose(data, seed)
+    return data, augmentation.compose(data, seed)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_columns_and_diagonals_are_composed_and_nothing_else(label, strict, expe
 
 
 def test_composed_maps_are_trained_on_only_with_those_that_they_are_made_of():
-    mapset = labelled_maps(PATTERNS, 4)
+    mapset = make_labelled_maps(PATTERNS, 4)
     labels = mapset.labels["label"]
     data = Annotations(mapset.table.assign(label=labels, strict=labels), mapset.maps)
     prepared = classifier.Prepared.of(data, seed=1)
@@ -191,7 +191,7 @@ def test_composed_maps_are_trained_on_only_with_those_that_they_are_made_of():
 
 @pytest.mark.slow
 def test_separable_maps_are_learned_and_the_same_again():
-    known, unseen = labelled_maps(PATTERNS, 12), labelled_maps(PATTERNS, 6, seed=1)
+    known, unseen = make_labelled_maps(PATTERNS, 12), make_labelled_maps(PATTERNS, 6, seed=1)
     known, others = (
         classifier.Prepared.of(
             Annotations(one.table.assign(label=labels, strict=labels), one.maps), seed=0

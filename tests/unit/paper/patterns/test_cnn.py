@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from labelled import labelled_maps
+from labelled import make_labelled_maps
 
 from darksecrets.core.plotting.attention_map import saturation
 from darksecrets.paper.patterns import cnn
@@ -156,10 +156,10 @@ def test_the_loss_is_the_surprise_at_all_kinds_that_fit():
 
 
 def labelled(maps_of_each, seed=0):
-    mapset = labelled_maps(PATTERNS, maps_of_each, seed)
+    mapset = make_labelled_maps(PATTERNS, maps_of_each, seed)
     labels = mapset.labels["label"].tolist()
     table = mapset.table
-    inputs = Inputs.of_maps(mapset.maps, table["special"], table["segments"])
+    inputs = Inputs.prepare_maps(mapset.maps, table["special"], table["segments"])
     return inputs.images, labels, torch.from_numpy(possible(labels, labels))
 
 

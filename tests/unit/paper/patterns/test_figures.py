@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import ALL, axes_named, bars_of, cells_of, draw_from_file, draw_with, written
-from labelled import labelled_maps, predictions
+from labelled import make_labelled_maps, predictions
 from matplotlib.colors import to_hex
 
 from darksecrets.core.plotting import kit
@@ -17,11 +17,11 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.paper.patterns import quality, tables, typical
 from darksecrets.paper.patterns import shares as shares_module
-from darksecrets.paper.patterns.annotations import Annotations
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.figures import figure1, figure2, pattern_heads, pattern_quality
 from darksecrets.paper.patterns.figures.figure2 import TITLES
 from darksecrets.paper.patterns.figures.pattern_heads import LETTERS
+from darksecrets.paper.patterns.labelled_maps import Annotations
 
 NAMES = list(PATTERNS)
 STATES = ("random", "pretrained", "finetuned")
@@ -154,7 +154,7 @@ def test_every_head_has_the_letter_colour_and_share_of_its_commonest_pattern():
 
 
 def test_the_typical_map_is_short_agreed_on_and_the_one_the_network_is_surest_of():
-    mapset = labelled_maps(NAMES[:2], 6)
+    mapset = make_labelled_maps(NAMES[:2], 6)
     table = mapset.table.assign(label=mapset.labels["label"], agreed=True)
     table.loc[1, "agreed"] = False
     table.loc[3, "special"] = "1" + "0" * 30 + "1"
@@ -171,7 +171,7 @@ def test_the_typical_map_is_short_agreed_on_and_the_one_the_network_is_surest_of
 
 
 def test_figure_1_draws_the_saved_maps(tmp_path):
-    mapset = labelled_maps(NAMES, 2)
+    mapset = make_labelled_maps(NAMES, 2)
     table = mapset.table.assign(label=mapset.labels["label"]).drop_duplicates("label")
     data = Annotations(mapset.table, mapset.maps)
     typical.save(table, data, tmp_path / "maps.npz")

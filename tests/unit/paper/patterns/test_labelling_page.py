@@ -16,7 +16,7 @@ from toy_maps import toy_set
 
 from darksecrets.core.plotting.attention_map import saturation
 from darksecrets.paper.patterns.__main__ import main
-from darksecrets.paper.patterns.annotation import Pass, open_labels, prepare
+from darksecrets.paper.patterns.labelling import Pass, open_labels, prepare
 from darksecrets.paper.patterns.mapset import MapSet
 from darksecrets.paper.patterns.page.app import create_app
 from darksecrets.paper.patterns.page.pictures import drawn

@@ -6,14 +6,14 @@ import pytest
 from toy_maps import toy_set
 
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.patterns.annotation import (
+from darksecrets.paper.patterns.classes import Answers
+from darksecrets.paper.patterns.labelling import (
     Pass,
     check_annotator,
     open_labels,
     order_of,
     prepare,
 )
-from darksecrets.paper.patterns.classes import Answers
 from darksecrets.paper.patterns.mapset import MapSet
 
 

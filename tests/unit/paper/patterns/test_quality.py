@@ -5,17 +5,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from labelled import NAMES, labelled_maps, predictions, save
+from labelled import NAMES, make_labelled_maps, predictions, save
 from scipy.optimize import minimize
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats.resampling import cluster_weights, multinomial_weights
 from darksecrets.paper.patterns import (
-    annotations,
     classifier,
     cnn,
     crossvalidation,
+    labelled_maps,
     quality,
     shares,
     tables,
@@ -30,7 +30,7 @@ COMPARED = ("label", "predicted")
 @pytest.fixture(scope="module")
 def separable(tmp_path_factory):
     folder = tmp_path_factory.mktemp("labelled") / "set"
-    return annotations.load([save(labelled_maps(PATTERNS, 12), folder)])
+    return labelled_maps.load([save(make_labelled_maps(PATTERNS, 12), folder)])
 
 
 def test_folds_share_no_example_and_are_stratified(separable):
@@ -111,7 +111,7 @@ def two_encoders(separable):
         length = len(table.loc[row, "special"])
         table.loc[row, "tokens"] = " ".join(["same"] * length)
         table.loc[row, "special"] = "10" + "1" * (length - 2)
-    return annotations.Annotations(table, separable.maps)
+    return labelled_maps.Annotations(table, separable.maps)
 
 
 def test_each_encoder_is_classified_by_what_learned_from_the_others_alone(two_encoders, trainings):
@@ -136,10 +136,10 @@ def test_states_of_a_model_are_left_out_together_unless_they_share_no_weights(se
     table = separable.table.copy()
     states = ["pretrained", "finetuned", "random", "finetuned-from-normal"]
     table["state"] = [states[row % 4] for row in range(len(table))]
-    data = annotations.Annotations(table, separable.maps)
+    data = labelled_maps.Annotations(table, separable.maps)
     names = pd.Series(data.encoders)[:4].tolist()
     assert names == ["m", "m", "m, random", "m, finetuned-from-normal"]
-    for learned, tested in crossvalidation._by_encoder(data):
+    for learned, tested in crossvalidation._split_by_encoder(data):
         assert len(set(data.encoders[tested])) == 1
         assert not set(data.encoders[learned]) & set(data.encoders[tested])
         assert not set(data.groups[learned]) & set(data.groups[tested])
@@ -148,8 +148,8 @@ def test_states_of_a_model_are_left_out_together_unless_they_share_no_weights(se
 def test_an_encoder_whose_others_show_one_class_is_not_left_out(separable):
     table = separable.table.copy()
     table["model"] = np.where(table["label"] == "block", "n", "m")
-    data = annotations.Annotations(table, separable.maps)
-    ((learned, tested),) = crossvalidation._by_encoder(data)
+    data = labelled_maps.Annotations(table, separable.maps)
+    ((learned, tested),) = crossvalidation._split_by_encoder(data)
     assert set(table["model"].iloc[learned]) == {"m"}
     assert set(table["model"].iloc[tested]) == {"n"}
 
@@ -158,7 +158,7 @@ def test_maps_without_a_strict_class_have_no_rows_in_that_reading(separable, tra
     table = separable.table.copy()
     unknown = table["label"].isin(["vertical", "vertical+diagonal"])
     table.loc[unknown, "strict"] = ""
-    data = annotations.Annotations(table, separable.maps)
+    data = labelled_maps.Annotations(table, separable.maps)
     found = crossvalidation.cross_validate(data, 3, cnn.Training(1, seed=5), repetitions=1)
     strict = found[found["definition"] == "strict"]
     assert set(strict["map"]) == set(table.loc[~unknown, "map"])
@@ -277,7 +277,7 @@ def test_the_temperature_makes_the_labels_likeliest():
 def test_log_probabilities_of_classes_are_those_of_sums_over_kinds():
     outputs = np.random.default_rng(2).normal(size=(4, len(MAP_KINDS)))
     for place, definition in enumerate(("lenient", "strict")):
-        found = crossvalidation.of_classes(outputs, definition)
+        found = crossvalidation.class_log_probabilities(outputs, definition)
         for row, values in zip(found, outputs, strict=True):
             chances = np.exp(values) / np.exp(values).sum()
             for name, value in zip(NAMES, row, strict=True):
@@ -526,7 +526,7 @@ def test_a_runs_encoder_is_found_among_the_labelled_ones(run, name):
 
 def test_shares_of_heads_are_counted():
     maps = classified()
-    found = shares.by_head(maps).set_index(["layer", "head", "pattern"])["share"]
+    found = shares.shares_by_head(maps).set_index(["layer", "head", "pattern"])["share"]
     assert len(found) == 2 * 3 * COUNT
     for (layer, head, pattern), share in found.items():
         rows = maps[(maps["layer"] == layer) & (maps["head"] == head)]
@@ -558,4 +558,4 @@ def test_a_fold_without_a_second_class_outside_is_refused(separable):
     table["label"] = np.where(numbers == 2, "vertical", "diagonal")
     alone = dataclasses.replace(separable, table=table)
     with pytest.raises(InputError, match=r"Fold 2 of the labelled maps .* diagonal alone"):
-        crossvalidation._by_fold(numbers, alone.labels)
+        crossvalidation._split_by_fold(numbers, alone.labels)

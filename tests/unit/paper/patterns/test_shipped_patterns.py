@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from darksecrets.core.run.files import RESOURCES
-from darksecrets.paper.patterns import annotations, crossvalidation
+from darksecrets.paper.patterns import crossvalidation, labelled_maps
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import SETTLED, MapSet, strict_labels
 
@@ -76,7 +76,7 @@ def test_maps_are_attention_over_their_tokens_and_none_comes_twice(shipped):
 
 
 def test_maps_that_share_a_sentence_are_never_on_both_sides_of_a_fold(readme):
-    data = annotations.load([annotations.SHIPPED])
+    data = labelled_maps.load([labelled_maps.SHIPPED])
     groups = pd.Series(data.groups)
     shared = groups.map(groups.value_counts()) > 1
     assert f"{shared.sum()} maps share a sentence" in readme

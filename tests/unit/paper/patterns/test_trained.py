@@ -8,7 +8,7 @@ import torch
 from shipped import DATA, MODEL
 
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.patterns import annotations, classifier, crossvalidation, trained
+from darksecrets.paper.patterns import classifier, crossvalidation, labelled_maps, trained
 from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
 from darksecrets.paper.patterns.quality import held_out_predictions
 from darksecrets.paper.patterns.seen import Seen
@@ -33,9 +33,9 @@ def test_it_serves_no_other_settings(other):
 
 @pytest.mark.parametrize("name", ["labels.csv", "maps.csv", "maps.npz"])
 def test_it_does_not_serve_once_the_labelled_maps_have_changed(tmp_path, monkeypatch, name):
-    for file in annotations.files(annotations.SHIPPED):
+    for file in labelled_maps.files(labelled_maps.SHIPPED):
         shutil.copy(file, tmp_path)
-    monkeypatch.setattr(annotations, "SHIPPED", tmp_path)
+    monkeypatch.setattr(labelled_maps, "SHIPPED", tmp_path)
     assert trained.serves(SETTINGS)
     with (tmp_path / name).open("ab") as stream:
         stream.write(b"\n")
@@ -71,7 +71,7 @@ def shipped():
 @pytest.mark.thorough
 def test_a_fold_trained_again_gives_the_predictions_that_ship():
     """Other CPUs round otherwise, so a few maps near a boundary may change sides."""
-    data = annotations.load([annotations.SHIPPED])
+    data = labelled_maps.load([labelled_maps.SHIPPED])
     numbers = crossvalidation.folds(data, SETTINGS["folds"], SETTINGS["seed"])
     learned, tested = np.flatnonzero(numbers != 1), np.flatnonzero(numbers == 1)
     prepared = classifier.Prepared.of(data, SETTINGS["seed"])
@@ -82,7 +82,7 @@ def test_a_fold_trained_again_gives_the_predictions_that_ship():
         rows = rows.loc[data.table["map"].iloc[tested]]
         assert (rows["fold"] == 1).all()
         degrees = rows["temperature"].iloc[0]
-        outputs = crossvalidation.of_classes(found.double().numpy(), definition)
+        outputs = crossvalidation.class_log_probabilities(found.double().numpy(), definition)
         chances = crossvalidation.softmax(outputs / degrees)
         names = np.array(list(PATTERNS))[chances.argmax(axis=1)]
         assert np.mean(names == rows["predicted"]) >= 0.98

@@ -33,4 +33,4 @@ figure(
 )
 
 
-in_run("first_tokens")
+add_results("first_tokens")

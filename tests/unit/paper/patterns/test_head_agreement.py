@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from darksecrets.paper.patterns.classes import PATTERNS
-from darksecrets.paper.patterns.repetition import pattern_agreement
+from darksecrets.paper.patterns.head_agreement import pattern_agreement
 from darksecrets.paper.patterns.tables import PATTERN_AGREEMENT
 
 NAMES = list(PATTERNS)

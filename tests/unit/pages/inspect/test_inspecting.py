@@ -1,4 +1,4 @@
-"""The function `look` against transformers' own outputs and plain loops; the choice of maps."""
+"""The function `inspect` against transformers' own outputs and plain loops; the choice of maps."""
 
 import logging
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ from darksecrets.core.models.selectors import Shape
 from darksecrets.core.plotting.drawing import Given
 from darksecrets.core.run.errors import InputError
 from darksecrets.pages.inspect import maps, measuring
-from darksecrets.pages.inspect.look import statistics_figure
+from darksecrets.pages.inspect.inspect import statistics_figure
 from darksecrets.pages.inspect.tables import EXAMPLES, SHOWN
 from darksecrets.paper.features.measures import TABLES
 from darksecrets.paper.patterns.classifier import save, untrained
@@ -45,7 +45,7 @@ def classifier(tmp_path_factory):
 def test_maps_and_measures_are_those_of_transformers_in_the_order_of_the_text(
     text, model, classifier
 ):
-    seen = darksecrets.look(text, model, classifier=classifier, max_length=64)
+    seen = darksecrets.inspect(text, model, classifier=classifier, max_length=64)
     tokenizer = AutoTokenizer.from_pretrained(model)
     encoder = AutoModel.from_pretrained(model, attn_implementation="eager").eval()
     previous, entropy = [], []
@@ -71,7 +71,7 @@ def test_a_look_with_local_attention_knows_its_reach(classifier, tmp_path):
     """All layers but the first of this ModernBERT reach `WINDOW` tokens in both directions."""
     folder = FAMILIES["ModernBERT"].save(tmp_path / "model")
     text = [f"{SENTENCES[0]} {SENTENCES[1]}", SENTENCES[2]]
-    seen = darksecrets.look(text, folder, classifier=classifier, max_length=128)
+    seen = darksecrets.inspect(text, folder, classifier=classifier, max_length=128)
     encoder = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     values = []
@@ -97,7 +97,7 @@ def test_a_look_with_local_attention_knows_its_reach(classifier, tmp_path):
 
 
 def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_path):
-    seen = darksecrets.look(TEXT, model, classifier=classifier, max_length=64)
+    seen = darksecrets.inspect(TEXT, model, classifier=classifier, max_length=64)
     EXAMPLES.write(seen.examples, tmp_path / "examples.csv")
     assert EXAMPLES.read(tmp_path / "examples.csv")["sentence1"].tolist() == TEXT
     PATTERN_MAPS.write(seen.patterns, tmp_path / "patterns.parquet")
@@ -110,11 +110,11 @@ def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_p
     assert seen.measures["equal_words"].empty
     assert {"token_pairs", "equal_words", "pair_controls"} <= set(seen.left_out)
     assert "no pipeline" in seen.left_out["token_pairs"]
-    assert darksecrets.look(TEXT, model, max_length=64).patterns is None
+    assert darksecrets.inspect(TEXT, model, max_length=64).patterns is None
 
 
 def test_a_parser_tells_words(model, test_data):
-    seen = darksecrets.look(PAIRS, model, max_length=64, pipeline=str(test_data / "en_ewt"))
+    seen = darksecrets.inspect(PAIRS, model, max_length=64, pipeline=str(test_data / "en_ewt"))
     assert {"noun", "punctuation"} <= set(seen.measures["stripes"]["feature"])
     assert "punctuation" in set(seen.measures["head_statistics"]["statistic"])
     assert seen.measures["equal_words"]["examples"].eq(1).all()  # the dog, the dogs
@@ -124,19 +124,19 @@ def test_a_parser_tells_words(model, test_data):
 
 def test_what_is_cut_off_is_said(model, caplog):
     with caplog.at_level(logging.WARNING):
-        seen = darksecrets.look(TEXT, model, max_length=8)
+        seen = darksecrets.inspect(TEXT, model, max_length=8)
     assert seen.examples["tokens"].tolist() == [7, 8, 4]
     whole = len(AutoTokenizer.from_pretrained(model)(TEXT[1])["input_ids"])
     assert seen.examples["cut"].tolist() == [0, whole - 8, 0]
     assert f"example 2: {whole - 8} of its {whole} tokens are cut off" in caplog.text
     assert "example 1" not in caplog.text
     with pytest.raises(InputError, match="max_length is 65 tokens, but the model takes 64"):
-        darksecrets.look(TEXT, model, max_length=65)
+        darksecrets.inspect(TEXT, model, max_length=65)
 
 
 def test_text_without_tokens_is_refused(model):
     with pytest.raises(InputError, match="example 2: the model's tokenizer finds no token"):
-        darksecrets.look(["bark .", "\u200b"], model, max_length=64)
+        darksecrets.inspect(["bark .", "\u200b"], model, max_length=64)
 
 
 def patterns_of(probabilities) -> pd.DataFrame:

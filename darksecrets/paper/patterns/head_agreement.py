@@ -13,7 +13,7 @@ import pandas as pd
 from darksecrets.core.arrays import Floats
 from darksecrets.core.stats.agreement import cohens_kappa
 from darksecrets.core.stats.corrections import benjamini_hochberg
-from darksecrets.core.stats.paired import mean_of_known
+from darksecrets.core.stats.paired import nanmean
 from darksecrets.core.stats.ranks import Draws, Indices
 from darksecrets.core.stats.resampling import interval, interval_of_known
 from darksecrets.paper.patterns.classes import PATTERNS
@@ -102,7 +102,7 @@ def pattern_agreement(
         models, layers = _models(of_state)
         units = max(len(models), *map(len, models.values()))
         samples = Samples.draw(Draws(layers, resamples, permutations, seed), units)
-        for compared, pairs in ((OF_TASKS, _of_tasks(models)), (OF_SEEDS, _of_seeds(models))):
+        for compared, pairs in ((OF_TASKS, _task_pairs(models)), (OF_SEEDS, _seed_pairs(models))):
             parts.append(_compared(pairs, samples).assign(state=state, compared=compared))
             parts[-1]["seeds"] = _seeds(models, parts[-1]) if state != "pretrained" else pd.NA
     table = pd.concat(parts, ignore_index=True).reindex(columns=list(PATTERN_AGREEMENT.names))
@@ -121,7 +121,7 @@ def _models(heads: pd.DataFrame) -> tuple[Models, Indices]:
     return models, layers
 
 
-def _of_tasks(models: Models) -> dict[tuple[str, str], list[Pair]]:
+def _task_pairs(models: Models) -> dict[tuple[str, str], list[Pair]]:
     """All pairs of tasks."""
     units = {
         task: Unit(number, np.stack(list(seeds.values())))
@@ -130,7 +130,7 @@ def _of_tasks(models: Models) -> dict[tuple[str, str], list[Pair]]:
     return {(a, b): [(units[a], units[b])] for a, b in combinations(units, 2)}
 
 
-def _of_seeds(models: Models) -> dict[tuple[str, str], list[Pair]]:
+def _seed_pairs(models: Models) -> dict[tuple[str, str], list[Pair]]:
     """All pairs of seeds of each task that has several."""
     every = list(dict.fromkeys(seed for seeds in models.values() for seed in seeds))
     pairs = {}
@@ -219,7 +219,7 @@ def _mean_kappas(pairs: Sequence[Pair], weights: Floats) -> Floats:
     """
     models = [pair for one, other in pairs for pair in product(one.models, other.models)]
     kappas = np.stack([_kappas(first, second, weights) for first, second in models])
-    return mean_of_known(kappas, axis=0)
+    return nanmean(kappas, axis=0)
 
 
 def _kappas(first: Floats, second: Floats, weights: Floats) -> Floats:

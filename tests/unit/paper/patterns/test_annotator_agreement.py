@@ -8,7 +8,7 @@ from toy_maps import toy_set
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns.__main__ import main
-from darksecrets.paper.patterns.agreement import compare_passes
+from darksecrets.paper.patterns.annotator_agreement import compare_passes
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import MapSet, label_table
 from darksecrets.paper.patterns.tables import AGREEMENT

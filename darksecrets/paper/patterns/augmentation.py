@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from darksecrets.paper.patterns.annotations import Annotations
 from darksecrets.paper.patterns.definitions import MAP_KINDS
+from darksecrets.paper.patterns.labelled_maps import Annotations
 
 Floats = npt.NDArray[np.float64]
 

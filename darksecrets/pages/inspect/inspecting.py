@@ -1,7 +1,7 @@
 """Look at text: an encoder's maps of any sentences, their patterns, and what its heads attend to.
 
-Nothing here needs labels, and nothing is trained. The workflow's target ``look`` calls the same
-functions as `look`, one job after the other.
+Nothing here needs labels, and nothing is trained. The workflow's target ``inspect`` calls the same
+functions as `inspect`, one job after the other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from darksecrets.paper.features.parser import load_pipeline
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """What an encoder does on some examples, which are in the order of the text everywhere.
 
     Attributes:
@@ -43,7 +43,7 @@ class Look:
     left_out: Mapping[str, str]
 
 
-def look(
+def inspect(
     text: object,
     model: str | Path,
     *,
@@ -51,7 +51,7 @@ def look(
     pipeline: str | None = None,
     max_length: int = 128,
     seed: int = SEED,
-) -> Look:
+) -> Inspection:
     """Look at what the heads of an encoder do on text.
 
     Args:
@@ -77,4 +77,4 @@ def look(
         maps = [store.maps(row).copy() for row in rows]
         tokens = [store.tokens(row) for row in rows]
     unparsed = "" if pipeline else "no pipeline was given"
-    return Look(table, tokens, maps, measures, patterns, left_out(examples, unparsed))
+    return Inspection(table, tokens, maps, measures, patterns, left_out(examples, unparsed))
