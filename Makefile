@@ -1,5 +1,10 @@
 # make help lists the targets. Each first installs what it needs into .venv, if that is not done yet.
 
+# Snakemake does not quote the path of Python, which is in this folder; nor does make its own paths.
+ifneq ($(words $(CURDIR))$(findstring ',$(CURDIR))$(findstring ",$(CURDIR)),1)
+$(error The path of this folder has a space or a quote ($(CURDIR)): move the project to one without)
+endif
+
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help

@@ -39,6 +39,7 @@ def main(job: Job) -> dict[str, Any]:
             max_length=params.max_length,
             batch_size=params.batch_size,
             draw=drawn,
+            overwrite=True,
         )
         for folder, drawn in folders.items()
     ]

@@ -1,3 +1,4 @@
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -57,8 +58,9 @@ def call(project, snakemake, smoke_config):
 
 @pytest.fixture(scope="module")
 def said(call):
-    """What the run shows where its output goes to a file."""
-    return call("all", "report").stderr
+    """What the run shows where its output goes to a file, started from a cell of a notebook."""
+    notebook = {"MPLBACKEND": "module://a_backend_that_is_not_installed"}
+    return call("all", "report", environment={**os.environ, **notebook}).stderr
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import json
 import math
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, cast
 
@@ -203,13 +203,35 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
         return [_as_meant(entry, schema.get("items", {})) for entry in value]
     if isinstance(value, bool) and {"on", "off"} <= set(schema.get("enum", ())):
         return "on" if value else "off"
-    kinds = schema.get("type", ())
-    kinds = {kinds} if isinstance(kinds, str) else set(kinds) - {"null"}
-    convert = {"integer": int, "number": float}.get(min(kinds)) if len(kinds) == 1 else None
-    if convert and isinstance(value, str):
-        with contextlib.suppress(ValueError):
-            return convert(value)
-    return value
+    if not isinstance(value, str):
+        return value
+    named = {str(each): each for each in schema.get("enum", ())}
+    return named[value] if value in named else _read_text(value, _kinds(schema))
+
+
+def _kinds(schema: Mapping[str, Any]) -> set[str]:
+    """The types that a schema allows, by their names in it."""
+    given = schema.get("type", ())
+    kinds = {given} if isinstance(given, str) else set(given)
+    return kinds.union(*(_kinds(part) for part in schema.get("anyOf", ())))
+
+
+def _read_text(text: str, kinds: Set[str]) -> Any:  # noqa: ANN401 - a value of YAML
+    """The number, truth value or null that a text means, where no text is allowed.
+
+    Where a text is allowed, too, only ``null`` is read: no file and no name is meant by it.
+    """
+    if "null" in kinds and text in ("null", "~"):
+        return None
+    if "string" in kinds:
+        return text
+    if "boolean" in kinds and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind, convert in (("integer", int), ("number", float)):
+        if kind in kinds:
+            with contextlib.suppress(ValueError):
+                return convert(text)
+    return text
 
 
 def _validator() -> Any:  # noqa: ANN401 - a class that jsonschema makes

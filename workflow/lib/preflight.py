@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any
@@ -108,10 +110,25 @@ def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> N
     Raises:
         InputError: If something is missing.
     """
+    check_interpreter()
     needed = resources.disk_needed(config, looking=looking)
     check_disk(configuration.results_folder(config), needed)
     for check_section in (models.check_hub,) if looking else OF_A_RUN:
         check_section(config)
+
+
+def check_interpreter() -> None:
+    """Check that Snakemake can start scripts: it does not quote the path of Python.
+
+    Raises:
+        InputError: The path has a space or another character that a shell reads.
+    """
+    if shlex.quote(sys.executable) != sys.executable:
+        raise InputError(
+            f"{sys.executable}: the path of Python has a space, a quote or another character that "
+            "a shell reads, so that Snakemake cannot start scripts with it. Move the project, or "
+            "its environment, to a folder without."
+        )
 
 
 def left_out(config: Mapping[str, Any]) -> dict[str, str]:

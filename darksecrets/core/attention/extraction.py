@@ -74,6 +74,7 @@ def extract(
     max_length: int = 128,
     batch_size: int = 16,
     draw: Draw | None = None,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the attention store of a model for some examples.
 
@@ -90,14 +91,20 @@ def extract(
         batch_size: Batch size on a CPU; for GPUs see `batches_for`.
         draw: How to draw all weights anew, to compare with an encoder that learned nothing; None to
             keep them.
+        overwrite: Whether a store, or whatever else is at ``output``, is replaced.
 
     Returns:
         For the record: the device, the number of batches and the largest batch size.
 
     Raises:
         InputError: The checkpoint is not a complete encoder, or it does not return one softmaxed
-            map over the real tokens per layer and head.
+            map over the real tokens per layer and head; or there is something at ``output``.
     """
+    if Path(output).exists() and not overwrite:
+        raise InputError(
+            f"{output}: found something there, expected a new folder for the store. Choose "
+            "another, or replace it with overwrite=True."
+        )
     tokenizer = load_tokenizer(Path(model_folder))
     table, inputs = encode_longest_first(examples, tokenizer, max_length)
     model = load_encoder(Path(model_folder))
@@ -168,6 +175,7 @@ def extract_models(
                     max_length=max_length,
                     batch_size=batch_size,
                     draw=Draw.of(name, std),
+                    overwrite=True,
                 )
                 resuming.finish(step)
         with atomic(output) as whole:
@@ -358,7 +366,12 @@ def encode_longest_first(
         The rows of the store, see `attention.store`; and the model's inputs, in the same order.
     """
     encoded = encode(examples, tokenizer, max_length, layout=True)
-    numbers = examples.get("idx", range(len(encoded["input_ids"])))
+    numbers = list(examples.get("idx", range(len(encoded["input_ids"]))))
+    if len(numbers) != len(encoded["input_ids"]) or len({*numbers}) < len(numbers):
+        raise InputError(
+            f"idx: found {len(numbers)} numbers, {len({*numbers})} of them different, expected a "
+            f"different one for each of the {len(encoded['input_ids'])} examples."
+        )
     order = np.lexsort((numbers, [-len(ids) for ids in encoded["input_ids"]]))
     # Arrays, because lists of Python numbers would take much memory with many examples.
     rows = {

@@ -47,8 +47,10 @@ def encode(
 
     Raises:
         InputError: The model cannot take sequences of ``max_length`` tokens, or the layout is
-            requested and the tokenizer does not report offsets.
+            requested and the tokenizer does not report offsets; or the columns are not lists of
+            texts of one length.
     """
+    texts = _texts_of(columns)
     if max_length > tokenizer.model_max_length:
         raise InputError(
             f"max_length is {max_length} tokens, but the model takes {tokenizer.model_max_length} "
@@ -61,7 +63,7 @@ def encode(
             "the model."
         )
     encoded = tokenizer(
-        *(list(columns[name]) for name in sentence_columns(columns)),
+        *texts,
         truncation="longest_first",
         max_length=max_length,
         padding=False,
@@ -73,6 +75,41 @@ def encode(
         examples = range(len(result["input_ids"]))
         result["segments"] = [_segments(encoded.sequence_ids(i)) for i in examples]
     return result
+
+
+def _texts_of(columns: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The text columns as lists of texts.
+
+    Raises:
+        InputError: There are none, one is a single text or holds something else than texts, or they
+            are of different lengths.
+    """
+    names = sentence_columns(columns)
+    if SENTENCES[0] not in names:
+        raise InputError(
+            f"Found the columns {', '.join(map(str, columns)) or 'none'}, expected "
+            f"{SENTENCES[0]} (and, for pairs, {SENTENCES[1]}): lists of texts."
+        )
+    found = []
+    for name in names:
+        if isinstance(columns[name], str | bytes):
+            raise InputError(
+                f"{name}: found the text {columns[name]!r}, expected a list of texts. For one "
+                f"example, write [{columns[name]!r}]."
+            )
+        texts = list(columns[name])
+        for place, text in enumerate(texts):
+            if not isinstance(text, str) or not text.strip():
+                raise InputError(
+                    f"{name}[{place}]: found {text!r}, expected a text. Leave the example out."
+                )
+        found.append(texts)
+    if len({len(texts) for texts in found}) > 1:
+        counts = " and ".join(
+            f"{len(texts)} in {name}" for name, texts in zip(names, found, strict=True)
+        )
+        raise InputError(f"Found {counts} texts, expected as many of both.")
+    return found
 
 
 def _segments(sentences: Sequence[int | None]) -> list[int]:

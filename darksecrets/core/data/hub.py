@@ -37,7 +37,8 @@ def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -
     Args:
         repository: ``owner/name`` on the Hub.
         revision: Commit, tag or branch.
-        patterns: Shell patterns of paths; each must match a file.
+        patterns: Shell patterns of paths; each must match a file. One of several, separated by
+            ``|``, is enough.
         kind: Kind of the repository.
 
     Raises:
@@ -57,7 +58,14 @@ def check(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -
     _require(patterns, paths, repository, revision, kind)
 
 
-def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind) -> Path:
+def download(
+    repository: str,
+    revision: str,
+    patterns: Sequence[str],
+    kind: Kind,
+    *,
+    optional: Sequence[str] = (),
+) -> Path:
     """Download only the files that match ``patterns``; return the snapshot's folder.
 
     An interrupted transfer is resumed; a cached file is not requested again. The folder may also
@@ -66,8 +74,9 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
     Args:
         repository: ``owner/name`` on the Hub.
         revision: Commit, tag or branch.
-        patterns: Shell patterns of paths; each must match a file.
+        patterns: See `check`.
         kind: Kind of the repository.
+        optional: Shell patterns of paths that need not match any.
 
     Raises:
         InputError: See `check`; or a file is listed but cannot be downloaded; or its bytes are not
@@ -78,13 +87,16 @@ def download(repository: str, revision: str, patterns: Sequence[str], kind: Kind
     with _explained(repository, revision, kind):
         folder = Path(
             snapshot_download(
-                repository, repo_type=kind, revision=revision, allow_patterns=list(patterns)
+                repository,
+                repo_type=kind,
+                revision=revision,
+                allow_patterns=[*_single(patterns), *optional],
             )
         )
     if _unmatched(patterns, _files(folder)):
         check(repository, revision, patterns, kind)  # tells missing files from no connection
     _require(patterns, _files(folder), repository, revision, kind)
-    _verify(folder, patterns, repository)
+    _verify(folder, [*_single(patterns), *optional], repository)
     return folder
 
 
@@ -117,7 +129,7 @@ def _cached(repository: str, revision: str, patterns: Sequence[str], kind: Kind)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    options: dict[str, Any] = {"revision": revision, "allow_patterns": list(patterns)}
+    options: dict[str, Any] = {"revision": revision, "allow_patterns": _single(patterns)}
     with contextlib.suppress(LocalEntryNotFoundError):
         return Path(snapshot_download(repository, repo_type=kind, local_files_only=True, **options))
     return None
@@ -153,19 +165,35 @@ def _files(folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
+def _single(patterns: Iterable[str]) -> list[str]:
+    """Patterns, each by itself: ``a|b`` is two."""
+    return [each for pattern in patterns for each in pattern.split("|")]
+
+
 def _unmatched(patterns: Sequence[str], paths: Iterable[str]) -> list[str]:
+    """Patterns of which no alternative matches a path."""
     names = list(paths)
-    return [pattern for pattern in patterns if not fnmatch.filter(names, pattern)]
+    return [
+        pattern
+        for pattern in patterns
+        if not any(fnmatch.filter(names, each) for each in _single([pattern]))
+    ]
 
 
 def _require(
     patterns: Sequence[str], paths: list[str], repository: str, revision: str, kind: Kind
 ) -> None:
     if missing := _unmatched(patterns, paths):
+        wanted = ", ".join(each.replace("|", " or ") for each in missing)
+        advice = "Check the repository and the revision in the configuration."
+        if kind == "model" and fnmatch.filter(paths, "pytorch_model*.bin"):
+            advice = (
+                "Pickled weights can run code and are not read: convert them to safetensors with "
+                "from_pretrained and save_pretrained, and use the folder."
+            )
         raise InputError(
-            f"The {kind} {repository} at revision {revision} has no file {', '.join(missing)}; "
-            f"found: {', '.join(sorted(paths)[:20]) or 'nothing'}. "
-            "Check the repository and the revision in the configuration."
+            f"The {kind} {repository} at revision {revision} has no file {wanted}; "
+            f"found: {', '.join(sorted(paths)[:20]) or 'nothing'}. {advice}"
         )
 
 

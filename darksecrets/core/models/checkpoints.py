@@ -36,8 +36,18 @@ TOKENIZERS = (
 _SHORT = 4
 """Tokens of the shorter text of a trial, see `darksecrets.core.models.session.trial_inputs`."""
 
+RUN_AS = {
+    "return_dict": True,
+    "output_attentions": False,
+    "output_hidden_states": False,
+    "torchscript": False,
+}
+"""Settings with which all models are run, whatever their ``config.json`` says."""
+
 # Files to download from a repository on the Hub; each pattern must match one.
-HUB_PATTERNS = ("config.json", "model*.safetensors*", "tokenizer*.json")
+HUB_PATTERNS = ("config.json", "model*.safetensors*", "|".join(TOKENIZERS))
+HUB_OPTIONAL = ("tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+"""Files to download, too, if the repository has them."""
 
 
 def folder_of(source: Mapping[str, Any]) -> Path:
@@ -56,7 +66,9 @@ def fetch(source: Mapping[str, Any]) -> Path:
         InputError: If it is not available.
     """
     if source["source"] == "hub":
-        return hub.download(source["id"], source["revision"], HUB_PATTERNS, "model")
+        return hub.download(
+            source["id"], source["revision"], HUB_PATTERNS, "model", optional=HUB_OPTIONAL
+        )
     return folder_of(source)
 
 

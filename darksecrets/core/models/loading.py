@@ -28,6 +28,10 @@ ENCODER, CLASSIFIER = "AutoModel", "AutoModelForSequenceClassification"
 _SEGMENT_IDS = "token_type_ids"
 _LAYERS_AT_LEAST = 100  # that share their weights
 
+_PIECES_TRIED = 5000
+"""Word pieces of a vocabulary that are tried on its tokenizer, evenly spaced."""
+_LOST_PIECES = 0.02
+"""Greatest share of these that a tokenizer may change."""
 _log = logging.getLogger(__name__)
 
 
@@ -173,6 +177,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
             f"{folder}: the tokenizer cannot be loaded ({error}). Save it again."
         ) from error
     _check_special_tokens(folder, tokenizer)
+    _check_normalization(folder, tokenizer)
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     _set_segment_ids(tokenizer, config)
     return tokenizer
@@ -208,6 +213,30 @@ def _check_special_tokens(folder: Path, tokenizer: PreTrainedTokenizerBase) -> N
         raise InputError(
             f"{folder}: the tokenizer makes '{found}' of the text 'a', expected {tokens[0]} before "
             f"and {tokens[1]} after it. Use the tokenizer of an encoder."
+        )
+
+
+def _check_normalization(folder: Path, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Raise an error if a tokenizer changes texts so that it can never make much of its vocabulary.
+
+    A cased vocabulary without the settings of its tokenizer is read in lower case: every capital
+    and accent is lost without a word, and with them the word pieces that the model knows.
+    """
+    normalizer = tokenizer.backend_tokenizer.normalizer if tokenizer.is_fast else None
+    if normalizer is None:
+        return
+    special = {*tokenizer.all_special_tokens}
+    pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
+    tried = pieces[:: max(1, len(pieces) // _PIECES_TRIED)]
+    lost = [piece for piece in tried if normalizer.normalize_str(piece).strip() != piece.strip()]
+    if len(lost) > _LOST_PIECES * len(tried):
+        shown = ", ".join(sorted(lost)[:5])
+        raise InputError(
+            f"{folder}: the tokenizer can never make {len(lost) / len(tried):.0%} of the word "
+            f"pieces of its vocabulary, such as {shown}, because it changes every text before "
+            "(to lower case, or without accents). For a cased model, write "
+            '{"do_lower_case": false} to tokenizer_config.json in that folder; for an uncased one '
+            'with accents, {"strip_accents": false}.'
         )
 
 
@@ -295,6 +324,7 @@ def _load(
     import transformers
 
     checkpoints.check_weights(folder)
+    settings = {**checkpoints.RUN_AS, **settings}
     config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, **settings)
     try:
         with torch.random.fork_rng(devices=[]), quiet():

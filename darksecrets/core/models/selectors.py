@@ -2,7 +2,8 @@
 
 A selector is
 
-- a number, a list or set of numbers, or a range ``"2-4"``: these heads, in every layer;
+- a number, a list, set or array of numbers, or a range ``"2-4"``: these heads, in every layer;
+- a list of pairs (layer, head), each a tuple, ``[(3, 5), (4, 1)]``: these heads;
 - a mapping of layers to heads, ``{3: 5, 4: [1, 2], "6-7": all}``: these heads of these layers;
 - text, several parts joined by ``+``: ``all of layer 1``, ``layer 3 heads 1, 4``,
   ``head 3 of every layer``, ``layer 3``. The sweep names its sets in this form.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from darksecrets.core.run.errors import InputError
@@ -37,8 +39,8 @@ _PHRASES = tuple(
     )
 )
 _EXPECTED = (
-    "Expected a selector such as 3, [1, 4], {3: [1, 4], 5: all} or 'all of layer 1', "
-    "counted from 1."
+    "Expected a selector such as 3 or [1, 4] (heads of every layer), {3: [1, 4], 5: all}, "
+    "[(3, 1), (5, 2)] (layer, head) or 'all of layer 1', counted from 1."
 )
 
 
@@ -90,7 +92,7 @@ class Shape:
 
     def _numbers(self, words: object, what: str, count: int, selector: object) -> frozenset[int]:
         """Read numbers, lists of them, ranges and ``all``, and check that the encoder has them."""
-        if words == ALL:
+        if isinstance(words, str) and words == ALL:
             return frozenset(range(1, count + 1))
         ranges = list(_read(words, selector))
         if not ranges:
@@ -120,14 +122,46 @@ def _parts(selector: object) -> Iterator[tuple[object, object]]:
                 raise InputError(f"Found the selector {selector!r}. {_EXPECTED}")
             found = match.groupdict()
             yield found.get("layers") or ALL, found.get("heads") or ALL
+    elif isinstance(selector, tuple):
+        raise InputError(
+            f"Found the selector {selector!r}, a tuple, which may mean a layer and a head, or "
+            "several heads. For head 1 of layer 3, write {3: [1]} or [(3, 1)]; for heads 3 and 1 "
+            "of every layer, write [3, 1]."
+        )
+    elif pairs := _pairs(selector):
+        yield from pairs
     else:
         yield ALL, selector
 
 
+def _pairs(selector: object) -> list[tuple[object, object]]:
+    """The pairs (layer, head) of a list of tuples; none if it has no tuples.
+
+    Raises:
+        InputError: Some are no pairs of numbers.
+    """
+    if not isinstance(selector, list | set | frozenset):
+        return []
+    if not any(isinstance(each, tuple) for each in selector):
+        return []
+    for each in selector:
+        if not (isinstance(each, tuple) and len(each) == 2 and all(map(_is_number, each))):
+            raise InputError(
+                f"Found {each!r} in the selector {selector!r}, expected pairs (layer, head) only, "
+                f"such as [(3, 1), (5, 2)]. {_EXPECTED}"
+            )
+    return [(layer, head) for layer, head in selector]
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is a whole number, of Python or of NumPy."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _read(words: object, selector: object) -> Iterator[range]:
     """Yield the ranges in a number, in text such as ``1, 3-5``, or in a list of these."""
-    if isinstance(words, int) and not isinstance(words, bool):
-        yield range(words, words + 1)
+    if isinstance(words, Integral) and not isinstance(words, bool):
+        yield range(int(words), int(words) + 1)
     elif isinstance(words, str) and re.fullmatch(_NUMBERS, words):
         for part in words.split(","):
             first, *rest = (int(end) for end in part.split("-"))
@@ -138,7 +172,9 @@ def _read(words: object, selector: object) -> Iterator[range]:
                     f"smaller number first. Write '{last}-{first}'."
                 )
             yield range(first, last + 1)
-    elif isinstance(words, list | tuple | set | frozenset):
+    elif hasattr(words, "tolist"):  # an array, or a number in an array of its own
+        yield from _read(words.tolist(), selector)
+    elif isinstance(words, list | tuple | set | frozenset | range):
         for word in words:
             yield from _read(word, selector)
     else:

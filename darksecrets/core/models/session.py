@@ -9,6 +9,7 @@ their weights (ALBERT) work, too. Layers and heads count from 1.
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ _NO_PROJECTIONS = "_darksecrets_no_projections"
 _UNSUPPORTED = ("softcap", "s_aux", "position_bias")
 # Outputs through the registered function may differ from the model's own by rounding.
 _TOLERANCE = 1e-4
+# Data types with less precision than that.
+_HALF = (torch.float16, torch.bfloat16)
 # Tokens of the longest trial text: local attention that reaches further is not seen in it.
 _LONGEST_TRIAL = 512
 
@@ -454,6 +457,9 @@ def _problem(model: PreTrainedModel) -> str:
 
 
 def _find_problem(model: PreTrainedModel) -> str:
+    if model.dtype in _HALF:  # whose rounding would hide a difference: try a copy in float32
+        model = copy.deepcopy(model)
+        torch.nn.Module.float(model)
     inputs = trial_inputs(model, _trial_length(model))
     try:
         with evaluating(model), quiet():
@@ -542,7 +548,8 @@ def _attention(
     scores = query @ key.transpose(2, 3) * scaling
     if attention_mask is not None:
         scores = scores + attention_mask
-    weights = torch.softmax(scores, dim=-1)
+    precise = scores.float() if scores.dtype in _HALF else scores  # as transformers computes it
+    weights = torch.softmax(precise, dim=-1).to(scores.dtype)
     weights = torch.nn.functional.dropout(weights, dropout, module.training)
     call = Call(session.layer, query, key, value, attention_mask)
     for intervention in session.interventions:

@@ -76,6 +76,8 @@ def script(main: Main) -> Main:
 def _run(main: Main, snakemake: Any) -> None:  # noqa: ANN401 - as above
     log = Path(snakemake.log[0])
     _redirect(log)
+    # Jobs write files only: a notebook's backend for figures, which a job may lack, is not asked.
+    os.environ["MPLBACKEND"] = "agg"
     record, start = records.place_of(log), time.perf_counter()
     record.unlink(missing_ok=True)
     try:

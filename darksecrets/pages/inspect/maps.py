@@ -41,7 +41,9 @@ def extract_examples(
 
     table = describe_examples(examples, load_tokenizer(model), max_length)
     columns = texts.columns(examples)
-    details = extract(model, columns, store, max_length=max_length, batch_size=batch_size)
+    details = extract(
+        model, columns, store, max_length=max_length, batch_size=batch_size, overwrite=True
+    )
     return table, details
 
 

@@ -99,6 +99,29 @@ def test_numbers_given_on_the_command_line_arrive_as_text_and_count():
     assert config["fine_tuning"]["epochs"] == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "path", "expected"),
+    [
+        ({"subnetworks": {"retrain": "true"}}, "subnetworks.retrain", True),
+        ({"subnetworks": {"retrain": "False"}}, "subnetworks.retrain", False),
+        ({"tasks": {"RTE": {"flawed": "true"}}}, "tasks.RTE.flawed", True),
+        ({"tasks": {"RTE": "null"}}, "tasks.RTE.label", "label"),
+        ({"seed_grid": {"tasks": "null"}}, "seed_grid.tasks", ["RTE"]),
+        ({"gpu": "0"}, "gpu", 0),
+        ({"gpu": "auto"}, "gpu", "auto"),
+        ({"annotation": {"conllu": ["null"]}}, "annotation.conllu", ["null"]),
+    ],
+    ids=str,
+)
+def test_every_type_may_be_given_as_text(given, path, expected):
+    """Snakemake passes what is nested in `--config` as text."""
+    value = resolve({**MINIMAL, "tasks": ["RTE"], **given})
+    for key in path.split("."):
+        value = value[key]
+    assert value == expected
+    assert type(value) is type(expected)
+
+
 @pytest.mark.parametrize("written", ["on", "off", '"on"', "'off'", "auto"])
 def test_words_that_yaml_takes_for_truth_values_may_be_written_without_quotes(written):
     config = resolve({**MINIMAL, "inspect": yaml.safe_load(f"parse: {written}")})

@@ -1,5 +1,6 @@
 import importlib.util
 import shutil
+import sys
 
 import pytest
 from shipped import DATA, MODEL
@@ -27,6 +28,14 @@ def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"found .* GB of free disk space, expected about"):
         preflight.check_disk(tmp_path / "results" / "r", 2 * free + 10**9)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("folder", ["a b", "user's", 'a"b', "a$b", "a;b"])
+def test_a_path_of_python_that_a_shell_reads_is_refused(folder, monkeypatch):
+    preflight.check_interpreter()
+    monkeypatch.setattr(sys, "executable", f"/home/{folder}/.venv/bin/python")
+    with pytest.raises(InputError, match="Snakemake cannot start scripts with it"):
+        preflight.check_interpreter()
 
 
 def test_what_is_there_already_needs_no_space(tmp_path):

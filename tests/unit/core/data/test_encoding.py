@@ -1,6 +1,9 @@
 """Tokenizing: truncation, layout and the model's inputs."""
 
+import numpy as np
+import pandas as pd
 import pytest
+from datasets import Dataset
 from tiny_models import bert_tokenizer, roberta_tokenizer
 from transformers import CanineTokenizer
 
@@ -49,6 +52,46 @@ def test_pairs_lose_tokens_of_the_longer_sentence():
     cut = "[CLS] un ##believ ##able dog ##s [SEP] dog ##s bark . [SEP]"
     assert tokens == cut.split()
     assert len(encoded["input_ids"][1]) == 10  # short enough: whole, and not padded
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The dog.", "A dog."),
+        np.array(["The dog.", "A dog."]),
+        pd.Series(["The dog.", "A dog."]),
+        Dataset.from_dict({"x": ["The dog.", "A dog."]})["x"],
+        (text for text in ("The dog.", "A dog.")),
+    ],
+    ids=["tuple", "array", "series", "column", "generator"],
+)
+def test_any_sequence_of_texts_is_one_of_examples(texts):
+    expected = encode({"sentence1": ["The dog.", "A dog."]}, bert_tokenizer(), 64)
+    assert encode({"sentence1": texts}, bert_tokenizer(), 64) == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"sentence1": "a cat ."}, ["the text 'a cat .'", "['a cat .']"]),
+        ({"sentence1": ["a", None]}, ["sentence1[1]", "None"]),
+        ({"sentence1": ["a", float("nan")]}, ["sentence1[1]", "nan"]),
+        ({"sentence1": ["a", ""]}, ["sentence1[1]", "''"]),
+        ({"sentence1": [["a", "b"]]}, ["sentence1[0]"]),
+        ({"sentence1": [b"a"]}, ["sentence1[0]", "b'a'"]),
+        ({"sentence1": ["a"], "sentence2": "b"}, ["sentence2", "'b'"]),
+        ({"sentence1": ["a"], "sentence2": ["b", "c"]}, ["1 in sentence1", "2 in sentence2"]),
+        ({"sentence2": ["b"]}, ["sentence2", "expected sentence1"]),
+        ({"text": ["b"]}, ["text", "expected sentence1"]),
+        ({}, ["none"]),
+    ],
+    ids=str,
+)
+def test_columns_that_are_no_lists_of_texts_are_refused(columns, words):
+    with pytest.raises(InputError) as caught:
+        encode(columns, bert_tokenizer(), 64)
+    for word in words:
+        assert word in str(caught.value)
 
 
 def test_longer_than_the_model_takes():

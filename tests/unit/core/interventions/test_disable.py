@@ -1,5 +1,7 @@
 """Disabling heads, against outputs computed by hand from the model's own weights."""
 
+import copy
+
 import pytest
 import torch
 from glue import TASKS
@@ -107,6 +109,21 @@ def test_padding_changes_nothing(model, mode):
         for example, length in enumerate((7, 4, 2)):
             alone = {name: t[example : example + 1, :length] for name, t in together.items()}
             torch.testing.assert_close(model(**alone).logits[0], found[example], **CLOSE)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("mode", ["uniform", "zero"])
+def test_a_model_in_half_precision_gives_the_same_within_its_precision(model, dtype, mode):
+    """Within 16 steps of its precision at the greatest output, after two layers."""
+    batch = pad(inputs((7, 4, 2)), model)
+    with torch.no_grad(), disable(model, {1: 1, 2: [1, 2]}, mode):
+        expected = model(**batch).logits
+    half = copy.deepcopy(model).to(dtype)
+    with torch.no_grad(), disable(half, {1: 1, 2: [1, 2]}, mode):
+        found = half(**batch).logits
+    assert found.dtype == dtype
+    reach = 16 * torch.finfo(dtype).eps * expected.abs().max().item()
+    torch.testing.assert_close(found.float(), expected, rtol=0, atol=reach)
 
 
 def test_the_model_is_whole_again_afterwards(model):

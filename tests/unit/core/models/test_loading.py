@@ -13,8 +13,9 @@ import torch
 import transformers
 from glue import TASKS
 from hub.content import BERT, BERT_COMMIT
+from hub.standin import Repository
 from safetensors.torch import load_file, save_file
-from tiny_models import bert_tokenizer, roberta_tokenizer
+from tiny_models import SPECIAL, bert_tokenizer, roberta_tokenizer, save_classifier
 from toy_data import save_bert
 from transformers import PreTrainedModel
 
@@ -258,6 +259,30 @@ def test_hub_and_then_offline(hub, client, bert_repository, tmp_path):
     assert same(first, second)
 
 
+def test_hub_without_a_fast_tokenizer_or_with_pickled_weights_only(
+    hub, client, bert_repository, tmp_path
+):
+    """What a folder may hold, a repository may hold; and both get the same advice."""
+    files = dict(bert_repository.files)
+    words = list(json.loads(files.pop("tokenizer.json"))["model"]["vocab"])
+    del files["tokenizer_config.json"]
+    plain = {**files, "vocab.txt": "\n".join(words).encode()}
+    pickled = {name: content for name, content in plain.items() if "safetensors" not in name}
+    hub.repositories += [
+        Repository("models", "example/vocabulary", "0" * 40, plain),
+        Repository("models", "example/without", "1" * 40, files),
+        Repository("models", "example/pickled", "2" * 40, pickled),
+    ]
+    said = {}
+    for name in ("vocabulary", "without", "pickled"):
+        where = {"id": f"example/{name}", "revision": "main", "output": str(tmp_path / name)}
+        said[name] = client.run(HUB_CODE.format(**where)).splitlines()[-1]
+    assert said["vocabulary"] == "0" * 40
+    assert loading.load_tokenizer(tmp_path / "vocabulary").tokenize("ab") == ["a", "##b"]
+    assert "has no file tokenizer.json or vocab.txt or" in said["without"]
+    assert "convert them to safetensors" in said["pickled"]
+
+
 # --- What is refused before any job -----------------------------------------------------------
 
 
@@ -360,6 +385,54 @@ def test_tokenizers_that_cannot_be_used(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(InputError, match="cannot be loaded"):
         loading.load_tokenizer(tmp_path)
+
+
+CASED = ["The", "the", "Dog", "dog", "Paris", "May", "Ö", "ö", *"ABCDEFGHIJ", *"abcdefghij"]
+"""Word pieces of which a tokenizer that reads lower case without accents can make a half."""
+
+
+@pytest.mark.parametrize(
+    ("settings", "right"),
+    [
+        (None, False),  # lower case is the default of BERT's tokenizer
+        ({"do_lower_case": True}, False),
+        ({"do_lower_case": False}, True),
+    ],
+    ids=["no settings", "lower case", "cased"],
+)
+def test_a_tokenizer_that_cannot_make_its_vocabulary_is_refused(settings, right, tmp_path):
+    pieces = [*SPECIAL, *CASED]
+    config = transformers.BertConfig(**{**SIZES, "vocab_size": len(pieces)})
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    if settings is not None:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    if right:
+        tokens = loading.load_tokenizer(tmp_path).tokenize("The Dog")
+        assert tokens == ["The", "Dog"]
+    else:
+        with pytest.raises(InputError, match=r'can never make \d+% .*"do_lower_case": false'):
+            loading.load_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "setting", ["return_dict", "output_attentions", "output_hidden_states", "torchscript"]
+)
+def test_settings_of_a_checkpoint_do_not_change_what_models_return(setting, tmp_path):
+    folder = save_classifier(tmp_path / "model", "bert", TASKS["RTE"])
+    expected = loading.load_classifier(folder, TASKS["RTE"], 1)[0].state_dict()
+    file = folder / "config.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({**content, setting: setting != "return_dict"}))
+    model, _ = loading.load_classifier(folder, TASKS["RTE"], 1)
+    found = model(input_ids=torch.tensor([[2, 5, 3]]))
+    assert list(found) == ["logits"]
+    assert same(expected, model.state_dict())
+    loading.get_pretrained(source(folder), tmp_path / "pretrained", max_length=16)
+    assert list(loading.load_encoder(tmp_path / "pretrained")(torch.tensor([[2, 5, 3]]))) == [
+        "last_hidden_state",
+        "pooler_output",
+    ]
 
 
 # --- From a normal distribution ---------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Selectors, as described in the module's docstring."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from darksecrets.core.interventions.sets import HeadSet, check, sweep_sets
@@ -30,6 +32,15 @@ def heads(**layers):
         ("heads 1, 4 of layer 3", heads(l3={1, 4})),
         ("head 3 of every layer", {layer: frozenset({3}) for layer in range(1, 7)}),
         ("layer 3 head 1 + all of layer 4 + layer 3 head 2", heads(l3={1, 2}, l4=EVERY)),
+        ([(3, 1)], heads(l3={1})),
+        ([(3, 1), (5, 2), (3, 4)], heads(l3={1, 4}, l5={2})),
+        ({(3, 1), (5, 2)}, heads(l3={1}, l5={2})),
+        (np.int64(3), {layer: frozenset({3}) for layer in range(1, 7)}),
+        (range(1, 3), {layer: frozenset({1, 2}) for layer in range(1, 7)}),
+        (np.array([1, 4]), {layer: frozenset({1, 4}) for layer in range(1, 7)}),
+        (pd.Series([1, 4]), {layer: frozenset({1, 4}) for layer in range(1, 7)}),
+        ({np.int64(3): np.array([1])}, heads(l3={1})),
+        ([(np.int64(3), np.int64(1))], heads(l3={1})),
     ],
     ids=str,
 )
@@ -48,6 +59,15 @@ def test_words_and_what_they_mean(selector, expected):
         ({"5-3": "all"}, ["'5-3'", "'3-5'"]),
         ({2: "1, 9-7"}, ["'9-7'", "'7-9'"]),
         ({1: 2.5}, ["2.5", "Expected a selector"]),
+        ((3, 1), ["(3, 1)", "a tuple", "{3: [1]}", "[3, 1]"]),
+        ((3,), ["a tuple"]),
+        ([(3, 1), 5], ["Found 5", "pairs (layer, head)"]),
+        ([(3, 1, 2)], ["(3, 1, 2)", "pairs (layer, head)"]),
+        ([(0, 1)], ["layer 0", "counted from 1"]),
+        ([(3, True)], ["(3, True)"]),
+        (np.bool_(True), ["True"]),
+        (np.array([1.5]), ["1.5"]),
+        ([None], ["None", "Expected a selector"]),
     ],
     ids=str,
 )
