@@ -57,7 +57,7 @@ def test_torch_has_the_version_of_the_project_without_a_hash(root):
     assert pin in project["dependencies"]
 
 
-@pytest.mark.parametrize("name", ["model", "figures", "workflow", "annotation"])
+@pytest.mark.parametrize("name", ["model", "figures", "workflow", "annotation", "inspect"])
 def test_conda_environments_have_the_versions_of_the_lock(name, root):
     lock = _lock(root)
     environment = yaml.safe_load((root / "envs" / f"{name}.yaml").read_text())

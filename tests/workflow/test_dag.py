@@ -345,14 +345,12 @@ def test_other_metrics_leave_the_maps_to_label_as_they_are(all_config, tmp_path)
     ],
     ids=["folder", "hub"],
 )
-def test_a_observe_text_needs_no_data_and_trains_no_encoder(snakemake, planned, tmp_path, model):
+def test_a_look_at_text_needs_no_data_and_trains_no_encoder(snakemake, planned, tmp_path, model):
     own = tmp_path / "own.yaml"
     keys = {"run": "own", "data": {"source": "tsv"}, "model": model, "text": ["a {b} $c", "d"]}
     own.write_text(yaml.safe_dump(keys))
     assert planned(snakemake(tmp_path, "-n", "inspect", config=str(own)).stdout) == {
-        "get_pretrained_model": 1,
-        "observe_text": 1,
-        "measure_text": 1,
+        "inspect_text": 1,
         "inspect": 1,
     }
 
@@ -367,4 +365,4 @@ def test_a_look_with_another_length_outdates_nothing_of_a_run(
     snakemake(tmp_path, "--touch", "--forceall", target, config=all_config)
     keys = ("--config", "text=a b", "fine_tuning={max_length: 32}")
     jobs = planned(snakemake(tmp_path, "-n", "inspect", *keys, config=all_config).stdout)
-    assert jobs == {"observe_text": 1, "measure_text": 1, "inspect": 1}
+    assert jobs == {"inspect_text": 1, "inspect": 1}

@@ -302,7 +302,7 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
     assert set(survival["kind"]) == {"head", "layer"}
 
 
-def test_a_observe_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
+def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
     import darksecrets
     from darksecrets.core.attention.store import AttentionStore
     from darksecrets.pages.contracts import TABLES
@@ -316,7 +316,7 @@ def test_a_observe_text_trains_nothing_and_gives_what_the_function_gives(run, ca
         "fine_tuning={max_length: 32}",
     )
     jobs = planned(call("-n", "inspect", "--config", *keys).stdout)
-    assert jobs == {"observe_text": 1, "measure_text": 1, "inspect": 1}
+    assert jobs == {"inspect_text": 1, "inspect": 1}
     said = call("inspect", "--config", *keys)
     assert "example 1: " in said.stderr
     assert "tokens are cut off" in said.stderr
@@ -347,10 +347,9 @@ def test_a_observe_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     names = ("statistics", "heads-1", "maps-1", "heads-2", "maps-2")
     assert drawn == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png")}
     records = folder.parents[1] / "records"
-    record = json.loads((records / "measure_text" / f"{folder.name}.json").read_text())
+    record = json.loads((records / "inspect_text" / f"{folder.name}.json").read_text())
     assert record["left_out"]["framenet_heads, framenet_controls"]
-    looked = json.loads((records / "observe_text" / f"{folder.name}.json").read_text())
-    assert looked["params"]["text"] == text
+    assert record["params"]["text"] == text
 
 
 def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):

@@ -25,7 +25,7 @@ def test_jobs_of_a_model_ask_for_a_gpu(rules):
     on_gpu = {name for name, text in rules.items() if "gpu=True" in text}
     assert on_gpu == {
         *("finetune", "evaluate_pretrained", "measure_norms"),
-        *("observe_text", "measure_syntax", "measure_coreference"),
+        *("inspect_text", "measure_syntax", "measure_coreference"),
         *("measure_alternatives", "measure_linked_alternatives"),
         "measure_faithfulness",
         *("extract_attention", "measure_framenet_heads", "sweep_heads"),

@@ -103,7 +103,7 @@ def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_s
 
     look = ("inspect", "--dry-run", "--quiet", "rules", "--config", "text=a b")
     third = snakemake(tmp_path, *look, **arguments)
-    assert "observe_text" in planned(third.stdout)
+    assert "inspect_text" in planned(third.stdout)
     assert "Left out" not in third.stdout + third.stderr
 
 

@@ -578,7 +578,7 @@ def labels_of_table(name: str, wildcards) -> dict[str, str]:
 
 
 INSPECTION_RULES = {
-    *("inspect", "observe_text", "measure_text"),
+    *("inspect", "inspect_text"),
     *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
 }
 

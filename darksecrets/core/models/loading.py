@@ -55,12 +55,7 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
     Raises:
         InputError: If the checkpoint is not available or cannot be used.
     """
-    folder = checkpoints.fetch(source)
-    checkpoints.check_files(folder)
-    checkpoints.check_configuration(folder, max_length)
-    check_fit(folder, max_length)
-    # In float32, as all jobs run it: rows of a map in half precision do not sum to 1.
-    checkpoints.check_maps(load_encoder(folder), folder, max_length)
+    folder = fetch_encoder(source, max_length=max_length)
     tokenizer = load_tokenizer(folder)
     encoder, info = _load(folder, ENCODER)
     missing = info["missing_keys"]
@@ -75,6 +70,25 @@ def get_pretrained(source: Mapping[str, Any], output: Path, *, max_length: int) 
         "not_in_checkpoint": sorted(missing),
         "left_out": sorted(info["unexpected_keys"]),
     }
+
+
+def fetch_encoder(source: Mapping[str, Any], *, max_length: int) -> Path:
+    """Folder of a pre-trained checkpoint, downloaded if need be, that can be used as it is.
+
+    Args:
+        source: See `get_pretrained`.
+        max_length: Longest sequence that it is to read, in tokens.
+
+    Raises:
+        InputError: If the checkpoint is not available or cannot be used.
+    """
+    folder = checkpoints.fetch(source)
+    checkpoints.check_files(folder)
+    checkpoints.check_configuration(folder, max_length)
+    check_fit(folder, max_length)
+    # In float32, as all jobs run it: rows of a map in half precision do not sum to 1.
+    checkpoints.check_maps(load_encoder(folder), folder, max_length)
+    return folder
 
 
 def check_fit(folder: Path, max_length: int) -> None:

@@ -47,6 +47,12 @@ _HANDLE = 26.0  # points that a legend's entry takes beside its name
 SIZE = 7.0
 """Size of all text, in points. Figures are drawn at the width that they are meant for."""
 
+_NOT_OF_FIGURES = (
+    *("backend", "interactive", "toolbar", "webagg.", "tk.", "timezone", "date.epoch"),
+    *("docstring.", "savefig.directory", "figure.raise_window", "figure.max_open_warning"),
+)
+"""Settings of matplotlib that change no figure, but how it shows one; they stay the user's."""
+
 _RC: dict[str, Any] = {
     # DejaVu Sans ships with matplotlib: the same figure on every machine. A browser that lacks it
     # draws the text of an SVG in Verdana, which has almost the same widths.
@@ -89,8 +95,16 @@ _RC: dict[str, Any] = {
 
 
 def style() -> AbstractContextManager[None]:
-    """Context manager with the project's style, for drawing or writing a figure."""
-    return mpl.rc_context(_RC)  # type: ignore[arg-type]  # the stubs want literal keys
+    """Context manager with the project's style, for drawing or writing a figure.
+
+    What it does not set is as matplotlib ships it: a user's own `matplotlibrc` changes nothing.
+    """
+    shipped: dict[Any, Any] = {
+        key: value
+        for key, value in mpl.rcParamsDefault.items()
+        if not key.startswith(_NOT_OF_FIGURES)
+    }
+    return mpl.rc_context(shipped | _RC)
 
 
 def new_figure(width: float, height: float) -> Figure:

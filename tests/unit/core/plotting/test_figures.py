@@ -1,5 +1,6 @@
 """Figure 5 against its table, and the files that figures are written to."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -80,20 +81,38 @@ sys.exit(f"loaded {heavy}" if heavy else 0)
 """
 
 
-def draw_elsewhere(folder: Path, root: Path) -> None:
+OF_A_USER = """
+text.usetex: True
+axes.grid: True
+axes.facecolor: black
+font.size: 30
+savefig.bbox: tight
+savefig.transparent: True
+axes.formatter.use_locale: True
+"""
+"""A personal `matplotlibrc`, which may need what a machine lacks (LaTeX)."""
+
+
+def draw_elsewhere(folder: Path, root: Path, matplotlibrc: str = "") -> None:
     """Draw in a fresh process, with different hashes, ids and time."""
     folder.mkdir()
     similarities(["RTE"], 6, 6).to_csv(folder / "table.csv", index=False)
+    (folder / "matplotlibrc").write_text(matplotlibrc)
     subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(folder), LABEL], cwd=root, check=True, timeout=120
+        [sys.executable, "-c", PROGRAM, str(folder), LABEL],
+        cwd=root,
+        env={**os.environ, "MATPLOTLIBRC": str(folder / "matplotlibrc")},
+        check=True,
+        timeout=120,
     )
+    (folder / "matplotlibrc").unlink()
 
 
 def test_drawing_loads_no_heavy_library_and_gives_the_same_bytes_again(
     tmp_path: Path, root: Path
 ) -> None:
     draw_elsewhere(tmp_path / "first", root)
-    draw_elsewhere(tmp_path / "second", root)
+    draw_elsewhere(tmp_path / "second", root, OF_A_USER)
     for suffix in ("pdf", "svg", "png"):
         first, second = (tmp_path / name / f"f.{suffix}" for name in ("first", "second"))
         assert first.read_bytes() == second.read_bytes(), suffix

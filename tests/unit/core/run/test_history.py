@@ -31,7 +31,7 @@ def run(tmp_path):
         "compare_attention": record("aaa", last),
         "finetune/RTE": record("aaa", "2026-01-02T00:00:00Z", torch="2.12.0"),
         "extract_attention/RTE": stores,
-        "observe_text/text": record("zzz", "2030-01-01T00:00:00Z", made="inspect/text/shown.csv"),
+        "inspect_text/text": record("zzz", "2030-01-01T00:00:00Z", made="inspect/text/shown.csv"),
     }
     for name, content in files.items():
         file = tmp_path / "records" / f"{name}.json"
