@@ -69,7 +69,7 @@ def test_weights_beside_norms_are_those_of_the_stores(run):
         assert np.allclose(ours["weight"], theirs["value"], rtol=0, atol=1e-4)
         assert np.allclose(ours["uniform"], theirs["uniform"], rtol=0, atol=1e-4)
     levels = pd.read_csv(run / "tables" / "norm_levels.csv").query("layer != layer")
-    norms = levels.query("kind == 'separator'").groupby("state")["kept"].mean()
+    norms = levels.query("kind == 'separator'").groupby("state")["norm_weight_ratio"].mean()
     assert norms["pretrained"] < 0.9 < norms["random"] < 1.1
 
 

@@ -304,7 +304,7 @@ def main_metric_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 def accuracy_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The same of accuracy, where a task has it."""
-    of_task = table.groupby("task")["metric"]
-    has = of_task.transform(lambda metrics: (metrics == ACCURACY).any()).astype(bool)
-    chosen = of_task.transform("first").where(~has, ACCURACY)
+    task_metrics = table.groupby("task")["metric"]
+    has = task_metrics.transform(lambda metrics: (metrics == ACCURACY).any()).astype(bool)
+    chosen = task_metrics.transform("first").where(~has, ACCURACY)
     return table[table["metric"] == chosen].rename(columns={"task": "on"})

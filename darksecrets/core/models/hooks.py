@@ -5,7 +5,8 @@
     seen.maps[3]  # layer 3, [example, head, query, key]
 
 Code outside of `models` uses this module. What reaches into a model is in `models.session`, and no
-other module depends on the internals of encoders, except those that `docs/architecture.md` names.
+other module depends on the internals of encoders, except those that `tests/test_architecture.py`
+names.
 """
 
 from __future__ import annotations

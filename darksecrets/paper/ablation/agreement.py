@@ -170,9 +170,9 @@ def _effects_by_state(
 ) -> Iterator[tuple[str, dict[str, Deltas]]]:
     """The effects of each task on its metric, by state; tasks in the order of ``metrics``."""
     for state in dict.fromkeys(heads["state"]):
-        of_state = heads[heads["state"] == state]
+        state_rows = heads[heads["state"] == state]
         tables = {
-            task: of_state[of_state["task"].eq(task) & of_state["metric"].eq(metric)]
+            task: state_rows[state_rows["task"].eq(task) & state_rows["metric"].eq(metric)]
             for task, metric in metrics.items()
         }
         yield state, {task: _deltas(table) for task, table in tables.items() if len(table)}

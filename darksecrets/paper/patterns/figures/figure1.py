@@ -33,8 +33,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
 def _origin(row: Mapping[Hashable, object]) -> str:
     """Where a map is from, as far as it is known."""
-    of_model = ", ".join(str(row[name]) for name in ("task", "state") if row[name])
-    where = [str(row["model"]), of_model]
+    model_words = ", ".join(str(row[name]) for name in ("task", "state") if row[name])
+    where = [str(row["model"]), model_words]
     if row["layer"]:
         where.append(f"layer {row['layer']} head {row['head']}")
     return "\n".join(filter(None, where))

@@ -83,8 +83,8 @@ def _grid(
             axes.set_title(f"dashed: heterogeneous in the paper, {low} to {high}%")
 
     def dots(axes: kit.Axes, _: str, pattern: str) -> None:
-        of_pattern = rows[rows["pattern"] == pattern]
-        of_models = of_pattern.groupby(["task", "state", "known"])
+        pattern_rows = rows[rows["pattern"] == pattern]
+        of_models = pattern_rows.groupby(["task", "state", "known"])
         means = of_models[["corrected", "corrected_low", "corrected_high"]].mean().reset_index()
         means["place"] = [places[key] for key in zip(means["task"], means["state"], strict=True)]
         where: dict[str, Any] = {"at": "place", "by": "state", "sure": "known"}

@@ -33,8 +33,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     def squares(axes: kit.Axes, task: str, state: str) -> None:
         rows = kit.pick(table, task=task, state=state)
-        of_patterns = (rows[rows["pattern"] == name] for name in kit.PATTERNS)
-        shares = np.stack([kit.grid(each, "share") for each in of_patterns])
+        pattern_rows = (rows[rows["pattern"] == name] for name in kit.PATTERNS)
+        shares = np.stack([kit.grid(each, "share") for each in pattern_rows])
         sides, names = _FULL * np.sqrt(shares.max(axis=0)), np.array(list(kit.PATTERNS))
         names = names[shares.argmax(axis=0)]
         layer, head = np.indices(sides.shape) + 1
