@@ -58,8 +58,9 @@ ELSEWHERE = {
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},
     "typical_maps": {"probability"},
-    "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/paper/patterns/test_repetition.py
+    "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/paper/patterns/test_head_agreement.py
     "claims": {"value"},  # of the tables; see verdict
+    "beside_paper": {"value"},  # of the tables
     # tests/unit/beyond/compression/test_statistics.py
     "compression": {"score", "delta", "retention", "above_chance"},
     # tests/unit/beyond/landscape/test_surface_paths.py
