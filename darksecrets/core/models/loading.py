@@ -30,7 +30,7 @@ _LAYERS_AT_LEAST = 100  # that share their weights
 
 _PIECES_TRIED = 5000
 """Word pieces of a vocabulary that are tried on its tokenizer, evenly spaced."""
-_LOST_PIECES = 0.02
+_LOST_PIECES = 0.05
 """Greatest share of these that a tokenizer may change."""
 _log = logging.getLogger(__name__)
 

@@ -243,7 +243,7 @@ data = {{"source": "hub", "repository": {GLUE!r}, "revision": {GLUE_COMMIT!r}}}
 try:
     for name in sys.argv[1:] or {list(SHIPPED)!r}:
         task = Task.from_entry(name, resolve([name], data)[name])
-        dataset = sources.from_hub(task)
+        dataset = sources.read_hub(task)
         splits = {{split: dataset[split].to_list() for split in dataset}}
         assert all(dataset[s].features == sources.features(task) for s in dataset)
         print(json.dumps({{"task": name, **splits}}))
@@ -297,7 +297,7 @@ def changed(hub: Hub, glue_repository: Repository) -> dict[str, bytes]:
 def test_columns_and_classes_on_the_hub_are_checked_without_a_download(
     hub, client, changed, glue_repository
 ):
-    check = LOAD.replace("sources.from_hub(task)", "sources.check_hub_columns([task])")
+    check = LOAD.replace("sources.read_hub(task)", "sources.check_hub_columns([task])")
     check = check.replace("        splits = ", "        continue\n        splits = ")
     code = check.replace("sys.argv[1:]", "['RTE']")
     assert client.run(code) == ""
