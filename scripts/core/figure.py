@@ -8,11 +8,9 @@ def main(job: Job) -> None:
     """Call the function and write the result in every format of the rule's output."""
     from importlib import import_module
 
-    from darksecrets.core.plotting.drawing import Sources, write
+    from darksecrets.core.plotting.drawing import Sources, describe, write
 
     module, label = job.params.module, job.params.label
     sources = Sources(job.input.all, job.params.tasks, label, job.params.options)
-    shown, *details = job.params.caption.splitlines()
     drawn = getattr(import_module(module), job.params.function)(sources)
-    described = {"title": f"{shown} {label}", "description": " ".join(details)}
-    write(drawn, list(job.output), script=module, **described)
+    write(drawn, list(job.output), script=module, **describe(job.params.caption, label))

@@ -16,7 +16,7 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.core.attention.store import AttentionStore
     from darksecrets.core.models.loading import fetch_encoder
     from darksecrets.core.models.selectors import Shape
-    from darksecrets.core.plotting.drawing import Sources, write
+    from darksecrets.core.plotting.drawing import Sources, describe, write
     from darksecrets.pages.inspect import inspect, maps, measuring, texts
     from darksecrets.pages.inspect.tables import EXAMPLES, SHOWN
     from darksecrets.paper.features.measures import TABLES
@@ -54,15 +54,8 @@ def main(job: Job) -> dict[str, Any]:
     }
     sources = Sources(lambda name: [files[name]] if name in files else [], {}, params.label)
     figures = [path for path in output if path.suffix in (".svg", ".pdf", ".png")]
-    shown, *more = params.caption.splitlines()
-    title = f"{shown} {params.label}"
-    write(
-        inspect.draw(sources),
-        figures,
-        script=inspect.__name__,
-        title=title,
-        description=" ".join(more),
-    )
+    described = describe(params.caption, params.label)
+    write(inspect.draw(sources), figures, script=inspect.__name__, **described)
     return {
         "extraction": details,
         "cut": int(table["cut"].sum()),

@@ -417,12 +417,7 @@ def drawn_by(
     It shows all tasks of the run, or only `tasks`; `options` are settings that the module reads.
     """
     if ANALYSIS == analyses.PAPER:
-        patterns = ("paper/*/figures", "pages/*")
-        (path,) = [
-            path
-            for pattern in patterns
-            for path in PROJECT.glob(f"darksecrets/{pattern}/{name}.py")
-        ]
+        (path,) = PROJECT.glob(f"darksecrets/paper/*/figures/{name}.py")
         dotted, function = ".".join(path.relative_to(PROJECT).with_suffix("").parts), "draw"
     else:
         dotted, function = (

@@ -113,6 +113,17 @@ def pick(table: pd.DataFrame, **values: object) -> pd.DataFrame:
     return rows
 
 
+def describe(caption: str, label: str) -> dict[str, str]:
+    """Title and description of a figure, for `write`.
+
+    Args:
+        caption: Its caption as plain text; the first line says what is shown.
+        label: The run and its data.
+    """
+    shown, *details = caption.splitlines()
+    return {"title": f"{shown} {label}", "description": " ".join(details)}
+
+
 def write(
     drawn: Drawn, paths: Iterable[Path], *, script: str, title: str, description: str = ""
 ) -> None:

@@ -1,8 +1,10 @@
 """What all scripts share: log, GPU, record, and a typed view of Snakemake's job.
 
-@script
-def main(job: Job) -> None:
-'''Say what the rule makes.'''
+    @script
+    def main(job: Job) -> None:
+        '''Say what the rule makes.'''
+
+The rest of a script reads the job and calls functions of the package.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from darksecrets.core.run.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 BETWEEN = re.compile(r"\t|\|\|\|")
 """What separates the two sentences of an example that is given as one text."""
@@ -97,12 +97,6 @@ def columns(examples: Sequence[Example]) -> dict[str, list[str]]:
     return {
         name: list(column) for name, column in zip(names, zip(*examples, strict=True), strict=False)
     }
-
-
-def read_table(table: pd.DataFrame) -> list[Example]:
-    """The examples of a table `darksecrets.pages.inspect.tables.EXAMPLES`."""
-    pairs = zip(table["sentence1"], table["sentence2"], strict=True)
-    return [(first, second) if second else (first,) for first, second in pairs]
 
 
 def _content(file: Path) -> str:
