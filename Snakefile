@@ -23,6 +23,8 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/results.smk"
 include: "workflow/rules/core/data.smk"  # section 3
 include: "workflow/rules/core/models.smk"  # 3
 include: "workflow/rules/core/attention.smk"  # 3
@@ -46,6 +48,7 @@ include: "workflow/rules/pages/inspect.smk"
 include: "workflow/rules/pages/claims.smk"
 include: "workflow/rules/pages/atlas.smk"
 include: "workflow/rules/pages/report.smk"
+include: "workflow/rules/run.smk"
 
 
 add_code()

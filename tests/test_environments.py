@@ -58,13 +58,14 @@ main(sys.argv[1:])
 """
 
 
-#: Rules that a function of `common.smk` adds, by the function: their environment and script.
-TEMPLATES = {"figure": ("figures", "core/figure"), "collect": ("figures", "core/collect_tables")}
+#: Rules that a function of `results.smk` adds, by the function: their environment and script.
+TEMPLATES = {"draw": ("figures", "core/figures"), "collect": ("figures", "core/collect_tables")}
 
 
 def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
-    """Environment and script of every rule, and the module that draws, for figures."""
+    """Environment and script of every rule, and the modules that draw, for figures."""
     found = {}
+    modules = {}
     for file in sorted((ROOT / "workflow" / "rules").rglob("*.smk")):
         text = file.read_text()
         for block in re.split(r"^ *rule (?=\w)", text, flags=re.MULTILINE)[1:]:
@@ -73,19 +74,15 @@ def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
             (environment,) = re.findall(r'"../../../envs/(\w+)\.yaml"', block)
             script = re.findall(r'"../../../scripts/(\w+/\w+)\.py"', block)[0]
             found[block.partition(":")[0]] = (environment, script)
-        for template, name in re.findall(r'^(figure|collect)\(\n? *"(\w+)"', text, re.MULTILINE):
+        for template, name, body in re.findall(
+            r'^(draw|collect)\(\n +"(\w+)"(.*?)^\)', text, re.MULTILINE | re.DOTALL
+        ):
             found[name] = TEMPLATES[template]
+            modules[name] = [dotted_name(ROOT, f) for f in re.findall(r'figure\(\n +"(\w+)"', body)]
     return {
-        name: (of, ROOT / "scripts" / f"{script}.py", module_of(name, script))
+        name: (of, ROOT / "scripts" / f"{script}.py", tuple(modules.get(name, ())))
         for name, (of, script) in found.items()
     }
-
-
-def module_of(name: str, script: str) -> tuple[str, ...]:
-    """The module that the common script of all figures imports for a figure."""
-    if script != "core/figure":
-        return ()
-    return (dotted_name(ROOT, name),)
 
 
 def imports(node: ast.AST) -> Iterator[str]:
@@ -147,7 +144,7 @@ def missing(script: Path, requirements: list[str], *modules: str) -> set[str]:
 
 def test_every_rule_is_checked():
     text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").rglob("*.smk"))
-    added = re.findall(r"^(?: +script:$|figure\(|collect\()", text, re.MULTILINE)
+    added = re.findall(r"^(?: +script:$|draw\(|collect\()", text, re.MULTILINE)
     assert len(rules()) == len(added) - len(TEMPLATES) > 50, "the templates name scripts, too"
 
 
@@ -159,7 +156,7 @@ def test_environment_of_every_rule_has_what_its_script_reaches(rule):
 
 def test_what_an_environment_lacks_is_found():
     finetune = ROOT / "scripts" / "paper" / "finetune.py"
-    figure = ROOT / "scripts" / "core" / "figure.py"
+    figure = ROOT / "scripts" / "core" / "figures.py"
     figure5 = "darksecrets.paper.finetuning.figures.figure5"
     assert {"torch", "transformers"} <= reached(finetune)
     assert "torch" not in reached(figure, figure5), "a figure must not load torch"

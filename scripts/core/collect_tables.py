@@ -7,9 +7,6 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Concatenate the parts of every table in the order of the rule's inputs."""
     from darksecrets.pages.contracts import TABLES
-    from darksecrets.paper.finetuning.tables import scored_by
 
-    metrics = job.params.metrics
-    keep = scored_by(metrics) if metrics else None
     for name in job.params.tables:
-        TABLES[name].gather(job.input.all(name), getattr(job.output, name), keep)
+        TABLES[name].gather(job.input.all(name), getattr(job.output, name))

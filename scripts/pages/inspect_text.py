@@ -54,7 +54,7 @@ def main(job: Job) -> dict[str, Any]:
     }
     sources = Sources(lambda name: [files[name]] if name in files else [], {}, params.label)
     figures = [path for path in output if path.suffix in (".svg", ".pdf", ".png")]
-    described = describe(params.caption, params.label)
+    described = describe(params.captions["inspect"], params.label)
     write(inspect.draw(sources), figures, script=inspect.__name__, **described)
     return {
         "extraction": details,

@@ -23,8 +23,11 @@ def main(job: Job) -> None:
         ]
         return [path / name for path, own in zip(paths, names, strict=True) for name in own]
 
-    metrics = {name: entry["metrics"] for name, entry in entries.items()}
-    tables.SCORES.gather(files("scores"), job.output.table1, tables.scored_by(metrics))
+    # Jobs score every metric that fits a task, so that choosing others reruns no training.
+    keep = tables.scored_by({name: entry["metrics"] for name, entry in entries.items()})
+    tables.SCORES.gather(files("scores"), job.output.table1, keep)
+    curves = job.input.all("curves")
+    tables.LEARNING_CURVES.gather(curves, job.output.learning_curves, keep)
     predictions = files("predictions")
     outcomes = [
         read(

@@ -7,7 +7,7 @@ from darksecrets.core.run.job import Job, script
 
 @script
 def main(job: Job) -> dict[str, Any]:
-    """Write the maps of the sentences; the weight of every head with its controls and tests.
+    """Write the links, the maps of the sentences, and the weight of every head beside its controls.
 
     Also the sentence of Figure 3. The heads of an encoder with random weights follow those of the
     pre-trained one.
@@ -25,10 +25,14 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.core.run.tables import identify
     from darksecrets.paper.framenet.example import choose
     from darksecrets.paper.framenet.heads import Linked, measure, tables
-    from darksecrets.paper.framenet.links import read_table
-    from darksecrets.paper.framenet.tables import CONTROLS_OF_HEADS, HEADS
+    from darksecrets.paper.framenet.links import links_table, read_table
+    from darksecrets.paper.framenet.sources import collect
+    from darksecrets.paper.framenet.tables import CONTROLS_OF_HEADS, HEADS, LINKS
 
-    params, annotations = job.params, read_table(job.input.links)
+    params = job.params
+    downloaded = next(iter(job.input.all("downloaded")), None)
+    LINKS.write(links_table(collect(params.links, downloaded)), job.output.links)
+    annotations = read_table(job.output.links)
     draw = Draw(int(params.random.partition("/seed-")[2]), params.std)
     folders = {job.output.store: None, job.output.random: draw}
     details = [

@@ -37,6 +37,7 @@ SHAPE = (3, 4)
 SEEDS = (1, 2)
 _STEPS = (1, 2, 3)
 _INPUT = re.compile(r'(\w+)="<results>/tables/(\w+)\.(csv|parquet|npz)"')
+_FIGURE = re.compile(r'^    figure\(\n +"(\w+)".*?^    \)', re.MULTILINE | re.DOTALL)
 _SHIPPED = re.compile(r'(\w+)=shipped\("([\w/.]+)"\),')  # in every run, not only the paper's
 
 
@@ -71,10 +72,8 @@ def inputs(root: Path, name: str) -> dict[str, str]:
 def _rules(root: Path) -> Iterator[tuple[str, str]]:
     for path in sorted((root / "workflow" / "rules").rglob("*.smk")):
         text = path.read_text(encoding="utf-8")
-        for match in re.finditer(r'^figure\(\n? *"(\w+)".*?^\)', text, re.MULTILINE | re.DOTALL):
-            yield match[1], match[0]
-        for match in re.finditer(r"^rule (\w+):\n.*?(?=^\S)", text, re.MULTILINE | re.DOTALL):
-            if f'drawn_by("{match[1]}")' in match[0] and match[1] not in ("table1", "inspect"):
+        for match in re.finditer(_FIGURE, text):
+            if match[1] != "table1":
                 yield match[1], match[0]
 
 

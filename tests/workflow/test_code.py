@@ -10,11 +10,17 @@ INPUTS = (
     *("data/RTE", "models/pretrained"),
     *(f"models/RTE/finetuned/seed-{seed}" for seed in (1, 2)),
 )
-TABLES = ("cosine", "learned")
+TABLES = (
+    *("cosine", "learned", "stripes", "attention_levels", "attention_changes", "cls_attention"),
+    *("token_pairs", "token_pair_correlations", "head_statistics"),
+)
+FIGURES = ("figure5", "figure6", "figure7", "stripes_index", "token_pairs", "head_statistics")
 OUTPUTS = {
     "extract_attention": ["attention/RTE"],
     "annotate_examples": ["annotation/RTE.jsonl"],
-    "figure5": [f"figures/figure5.{suffix}" for suffix in ("svg", "pdf", "png")],
+    "draw_attention": [
+        f"figures/{name}.{suffix}" for name in FIGURES for suffix in ("svg", "pdf", "png")
+    ],
 }
 ALL = set(OUTPUTS)
 TARGETS = (
@@ -64,7 +70,10 @@ def edit(snakemake, smoke_config, project):
     [
         ("darksecrets/core/attention/extraction.py", {"extract_attention"}),  # inside a function
         ("darksecrets/core/models/hooks.py", {"extract_attention"}),  # by what that imports
-        ("darksecrets/core/plotting/style.py", {"figure5"}),  # by the module that the rule names
+        (
+            "darksecrets/core/plotting/style.py",
+            {"draw_attention"},
+        ),  # by the module that the rule names
         ("darksecrets/core/data/sampling.py", {"extract_attention", "annotate_examples"}),
         ("darksecrets/core/run/job.py", ALL),
         ("scripts/core/extract_attention.py", {"extract_attention"}),
@@ -100,5 +109,5 @@ def test_every_rule_with_a_script_has_a_digest_of_its_code(smoke_config):
     assert len(rules) > 50
     for rule in rules:
         script = compat.script_of(rule)
-        named = [rule.params.get("module"), *rule.params.get("modules", [])]
-        assert rule.params["code"] == digest(files_of(script, *filter(None, named))), rule.name
+        named = rule.params.get("modules", [])
+        assert rule.params["code"] == digest(files_of(script, *named)), rule.name

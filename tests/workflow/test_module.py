@@ -104,12 +104,14 @@ def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
     record = json.loads((project / "results/inner/records/prepare_dataset/RTE.json").read_text())
     assert release.startswith(record["environment"]["darksecrets"]["commit"])
     by_default = planned(call("-n"))
-    assert by_default["figure5"] == by_default["figure9"] == by_default["finetune"] / 2 == 1
+    assert by_default["draw_attention"] == by_default["draw_ablation"] == 1
+    assert by_default["finetune"] == 2
 
-    with (repository / "darksecrets" / "framenet" / "figure4.py").open("a") as module:
+    figures = repository / "darksecrets" / "paper" / "framenet" / "figures"
+    with (figures / "figure4.py").open("a") as module:
         module.write("\n_ANOTHER_VERSION = True\n")
     (project / "Snakefile").write_text(DEPLOYED.format(commit=commit(repository)))
-    assert planned(call("-n", *targets)) == {"figure4": 1}
+    assert planned(call("-n", *targets)) == {"draw_framenet": 1}
 
 
 @pytest.mark.thorough

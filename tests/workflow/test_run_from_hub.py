@@ -98,7 +98,7 @@ def test_a_model_whose_heads_cannot_be_disabled_stops_once_and_then_leaves_the_s
     assert second.returncode == 0, output
     assert "Left out: the sweep over heads (section 4.6, Figures 8 and 9)" in output
     jobs = planned(output)
-    assert {"get_pretrained_model", "figure5"} <= set(jobs)
+    assert {"get_pretrained_model", "draw_attention"} <= set(jobs)
     assert not {name for name in jobs if "sweep" in name or "ablation" in name}
 
     look = ("inspect", "--dry-run", "--quiet", "rules", "--config", "text=a b")

@@ -35,8 +35,8 @@ def script(name):
         ("measure_attention", []),
         ("sample_maps", []),
         ("prepare_dataset", []),
-        ("figure", ["darksecrets.paper.finetuning.figures.figure5"]),
-        ("figure", ["darksecrets.paper.patterns.figures.figure1"]),
+        ("figures", ["darksecrets.paper.finetuning.figures.figure5"]),
+        ("figures", ["darksecrets.paper.patterns.figures.figure1"]),
     ],
 )
 def test_all_modules_that_python_loads_are_found(name, modules):
@@ -78,7 +78,7 @@ def test_no_module_is_imported_by_a_name_that_cannot_be_followed():
     """
     public = ROOT / "darksecrets" / "__init__.py"
     named_by_the_rule = {
-        ROOT / "scripts" / "core" / "figure.py",
+        ROOT / "scripts" / "core" / "figures.py",
         ROOT / "darksecrets" / "pages" / "claims" / "registry.py",
         ROOT / "darksecrets" / "beyond" / "analyses.py",  # which `files_of` follows
         ROOT / "darksecrets" / "core" / "models" / "preflight.py",  # for the workflow only

@@ -145,13 +145,16 @@ rule compare_alternatives:
         "../../../scripts/beyond/compare_alternatives.py"
 
 
-figure(
-    "stripes_by_measure",
-    "How much heads attend to [CLS] and [SEP], by weights, norms and effective attention.",
-    section=ALTERNATIVES,
-    label="Stripes by measure",
-    when=bool(OTHER_MEASURES),
-    table="<results>/tables/attention_levels_by_measure.csv",
+draw(
+    "draw_attention_measures",
+    figure(
+        "stripes_by_measure",
+        "How much heads attend to [CLS] and [SEP], by weights, norms and effective attention.",
+        section=ALTERNATIVES,
+        label="Stripes by measure",
+        when=bool(OTHER_MEASURES),
+        table="<results>/tables/attention_levels_by_measure.csv",
+    ),
 )
 
 

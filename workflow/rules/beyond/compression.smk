@@ -92,28 +92,29 @@ collect(
 )
 
 
-figure(
-    "compression",
-    "Score that compressed models retain against their size, beside published ones.",
-    section=COMPRESSION,
-    label="Size (Rogers et al. 2020, table 1)",
-    when=bool(COMPRESSED),
-    tasks=COMPRESSED,
-    table="<results>/tables/compression.csv",
-    published=shipped("paper/compression_rogers2020.csv"),
-)
-
-
-figure(
-    "compression_times",
-    "Score that compressed models retain against the time that they take.",
-    section=COMPRESSION,
-    label="Time",
-    when=bool(COMPRESSED),
-    tasks=COMPRESSED,
-    table="<results>/tables/compression.csv",
-    times="<results>/tables/compression_times.csv",
-    published=shipped("paper/compression_rogers2020.csv"),
+draw(
+    "draw_compression",
+    figure(
+        "compression",
+        "Score that compressed models retain against their size, beside published ones.",
+        section=COMPRESSION,
+        label="Size (Rogers et al. 2020, table 1)",
+        when=bool(COMPRESSED),
+        tasks=COMPRESSED,
+        table="<results>/tables/compression.csv",
+        published=shipped("paper/compression_rogers2020.csv"),
+    ),
+    figure(
+        "compression_times",
+        "Score that compressed models retain against the time that they take.",
+        section=COMPRESSION,
+        label="Time",
+        when=bool(COMPRESSED),
+        tasks=COMPRESSED,
+        table="<results>/tables/compression.csv",
+        times="<results>/tables/compression_times.csv",
+        published=shipped("paper/compression_rogers2020.csv"),
+    ),
 )
 
 

@@ -54,26 +54,27 @@ collect(
 )
 
 
-figure(
-    "attention_gradients",
-    "How much a change of attention to tokens of a kind would change the loss, by layer.",
-    section=FAITHFULNESS,
-    label="Gradients by attention (Clark et al. 2019)",
-    when=EXPLAINED,
-    tasks=config["faithfulness"]["tasks"],
-    table="<results>/tables/attention_gradients.csv",
-)
-
-
-figure(
-    "faithfulness",
-    "Whether attention and gradients rank tokens alike, and how many must be erased to change a decision.",
-    section=FAITHFULNESS,
-    label="Attention and decisions (Jain and Wallace, Serrano and Smith 2019)",
-    when=EXPLAINED,
-    tasks=config["faithfulness"]["tasks"],
-    table="<results>/tables/faithfulness.csv",
-    erasure="<results>/tables/erasure.csv",
+draw(
+    "draw_faithfulness",
+    figure(
+        "attention_gradients",
+        "How much a change of attention to tokens of a kind would change the loss, by layer.",
+        section=FAITHFULNESS,
+        label="Gradients by attention (Clark et al. 2019)",
+        when=EXPLAINED,
+        tasks=config["faithfulness"]["tasks"],
+        table="<results>/tables/attention_gradients.csv",
+    ),
+    figure(
+        "faithfulness",
+        "Whether attention and gradients rank tokens alike, and how many must be erased to change a decision.",
+        section=FAITHFULNESS,
+        label="Attention and decisions (Jain and Wallace, Serrano and Smith 2019)",
+        when=EXPLAINED,
+        tasks=config["faithfulness"]["tasks"],
+        table="<results>/tables/faithfulness.csv",
+        erasure="<results>/tables/erasure.csv",
+    ),
 )
 
 

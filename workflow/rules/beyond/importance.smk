@@ -72,17 +72,6 @@ collect(
 )
 
 
-figure(
-    "importance_agreement",
-    "Whether cheap definitions of importance rank heads as disabling them does.",
-    section=IMPORTANCE,
-    label="Which importance can be trusted",
-    when=bool(MEASURED),
-    tasks=MEASURED,
-    table="<results>/tables/importance_agreement.csv",
-)
-
-
 rule order_heads:
     """Order the heads of a model for removal: by importance, greedily, in reverse and at random.
 
@@ -176,17 +165,6 @@ rule score_pruned:
         "../../../scripts/beyond/score_pruned.py"
 
 
-figure(
-    "pruning_curves",
-    "Score against the share of heads removed, in the order of each definition of importance.",
-    section=IMPORTANCE,
-    label="Pruning curves",
-    when=bool(PRUNED),
-    tasks=PRUNED,
-    table="<results>/tables/pruning_curves.csv",
-)
-
-
 rule learn_gates:
     """Train on with gates that learn to close heads, and compare them with as many other heads."""
     input:
@@ -226,14 +204,35 @@ collect(
 )
 
 
-figure(
-    "learned_gates",
-    "Score of the heads that learned gates keep, beside as many others.",
-    section=IMPORTANCE,
-    label="Gates that learn",
-    when=bool(LEARNED),
-    tasks=LEARNED,
-    table="<results>/tables/learned_gates.csv",
+draw(
+    "draw_importance",
+    figure(
+        "importance_agreement",
+        "Whether cheap definitions of importance rank heads as disabling them does.",
+        section=IMPORTANCE,
+        label="Which importance can be trusted",
+        when=bool(MEASURED),
+        tasks=MEASURED,
+        table="<results>/tables/importance_agreement.csv",
+    ),
+    figure(
+        "pruning_curves",
+        "Score against the share of heads removed, in the order of each definition of importance.",
+        section=IMPORTANCE,
+        label="Pruning curves",
+        when=bool(PRUNED),
+        tasks=PRUNED,
+        table="<results>/tables/pruning_curves.csv",
+    ),
+    figure(
+        "learned_gates",
+        "Score of the heads that learned gates keep, beside as many others.",
+        section=IMPORTANCE,
+        label="Gates that learn",
+        when=bool(LEARNED),
+        tasks=LEARNED,
+        table="<results>/tables/learned_gates.csv",
+    ),
 )
 
 

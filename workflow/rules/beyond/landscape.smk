@@ -88,17 +88,6 @@ rule score_reset:
         "../../../scripts/beyond/score_reset.py"
 
 
-figure(
-    "reset_layers",
-    "The score of every task with layers reset, one by one, from below and from above.",
-    section=LANDSCAPE,
-    label="Layers reset (Hao et al. 2019)",
-    when=bool(RESET),
-    tasks=RESET,
-    table="<results>/tables/reset_means.csv",
-)
-
-
 rule measure_flatness:
     """Measure how flat the loss is around a task's fine-tuned models, as a function of the encoder's weights.
 
@@ -152,18 +141,6 @@ rule compare_flatness:
         "Compare the flatness of both states"
     script:
         "../../../scripts/beyond/compare_flatness.py"
-
-
-figure(
-    "flatness",
-    "How flat the loss is around fine-tuned models that began with pre-trained and with random weights.",
-    section=LANDSCAPE,
-    label="Flatness (Hao et al. 2019)",
-    when=bool(FLATNESS["tasks"]),
-    tasks=FLATNESS["tasks"],
-    table="<results>/tables/flatness_means.csv",
-    seeds="<results>/tables/flatness.csv",
-)
 
 
 add_results(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
@@ -260,15 +237,37 @@ collect(
 )
 
 
-figure(
-    "loss_surfaces",
-    "Losses of every task around its fine-tuned model, on a plane and a line.",
-    section=LANDSCAPE,
-    label="Loss surfaces (Hao et al. 2019)",
-    when=bool(SURFACES),
-    tasks=SURFACES,
-    surfaces="<results>/tables/loss_surfaces.csv",
-    points="<results>/tables/surface_points.csv",
+draw(
+    "draw_landscape",
+    figure(
+        "reset_layers",
+        "The score of every task with layers reset, one by one, from below and from above.",
+        section=LANDSCAPE,
+        label="Layers reset (Hao et al. 2019)",
+        when=bool(RESET),
+        tasks=RESET,
+        table="<results>/tables/reset_means.csv",
+    ),
+    figure(
+        "flatness",
+        "How flat the loss is around fine-tuned models that began with pre-trained and with random weights.",
+        section=LANDSCAPE,
+        label="Flatness (Hao et al. 2019)",
+        when=bool(FLATNESS["tasks"]),
+        tasks=FLATNESS["tasks"],
+        table="<results>/tables/flatness_means.csv",
+        seeds="<results>/tables/flatness.csv",
+    ),
+    figure(
+        "loss_surfaces",
+        "Losses of every task around its fine-tuned model, on a plane and a line.",
+        section=LANDSCAPE,
+        label="Loss surfaces (Hao et al. 2019)",
+        when=bool(SURFACES),
+        tasks=SURFACES,
+        surfaces="<results>/tables/loss_surfaces.csv",
+        points="<results>/tables/surface_points.csv",
+    ),
 )
 
 

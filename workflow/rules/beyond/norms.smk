@@ -41,13 +41,16 @@ collect(
 )
 
 
-figure(
-    "weights_and_norms",
-    "How much heads attend to kinds of tokens, by weights and by norms.",
-    section=NORMS,
-    label="Weights and norms (Kobayashi et al. 2020)",
-    when=not config["left_out"]["values"],
-    table="<results>/tables/norm_levels.csv",
+draw(
+    "draw_norms",
+    figure(
+        "weights_and_norms",
+        "How much heads attend to kinds of tokens, by weights and by norms.",
+        section=NORMS,
+        label="Weights and norms (Kobayashi et al. 2020)",
+        when=not config["left_out"]["values"],
+        table="<results>/tables/norm_levels.csv",
+    ),
 )
 
 

@@ -66,13 +66,16 @@ rule compare_redundancy:
         "../../../scripts/beyond/compare_redundancy.py"
 
 
-figure(
-    "redundancy",
-    "How alike the attention of two heads is: mean distances by kind of pairs.",
-    section=REDUNDANCY,
-    label="Redundancy of heads (Clark et al. 2019)",
-    when=REDUNDANCY_IN_RUN,
-    table="<results>/tables/redundancy.csv",
+draw(
+    "draw_redundancy",
+    figure(
+        "redundancy",
+        "How alike the attention of two heads is: mean distances by kind of pairs.",
+        section=REDUNDANCY,
+        label="Redundancy of heads (Clark et al. 2019)",
+        when=REDUNDANCY_IN_RUN,
+        table="<results>/tables/redundancy.csv",
+    ),
 )
 
 

@@ -65,16 +65,19 @@ rule score_seeds:
         "../../../scripts/beyond/score_seeds.py"
 
 
-figure(
-    "seed_variance",
-    "How much scores depend on the seeds of start and order, and what the best of several runs gives.",
-    section=CHANGES,
-    label="Seeds (Dodge et al. 2020)",
-    when=bool(GRIDS),
-    tasks=GRIDS,
-    table="<results>/tables/seed_variance.csv",
-    maxima="<results>/tables/expected_maximum.csv",
-    stopping="<results>/tables/early_stopping.csv",
+draw(
+    "draw_seeds",
+    figure(
+        "seed_variance",
+        "How much scores depend on the seeds of start and order, and what the best of several runs gives.",
+        section=CHANGES,
+        label="Seeds (Dodge et al. 2020)",
+        when=bool(GRIDS),
+        tasks=GRIDS,
+        table="<results>/tables/seed_variance.csv",
+        maxima="<results>/tables/expected_maximum.csv",
+        stopping="<results>/tables/early_stopping.csv",
+    ),
 )
 
 

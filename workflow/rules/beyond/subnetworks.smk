@@ -119,26 +119,27 @@ rule score_subnetworks:
         "../../../scripts/beyond/score_subnetworks.py"
 
 
-figure(
-    "surviving_parts",
-    "Heads and MLPs of the good subnetworks: the share of seeds in which they survive.",
-    section=SUBNETWORKS,
-    label="Heads and MLPs that survive",
-    when=bool(SEARCHED),
-    tasks=SEARCHED,
-    table="<results>/tables/subnetworks.csv",
-    agreement="<results>/tables/subnetwork_agreement.csv",
-)
-
-
-figure(
-    "subnetwork_scores",
-    "Scores of good, random and bad subnetworks, against the weights that are left.",
-    section=SUBNETWORKS,
-    label="Scores of subnetworks",
-    when=bool(SEARCHED),
-    tasks=SEARCHED,
-    table="<results>/tables/subnetwork_scores.csv",
+draw(
+    "draw_subnetworks",
+    figure(
+        "surviving_parts",
+        "Heads and MLPs of the good subnetworks: the share of seeds in which they survive.",
+        section=SUBNETWORKS,
+        label="Heads and MLPs that survive",
+        when=bool(SEARCHED),
+        tasks=SEARCHED,
+        table="<results>/tables/subnetworks.csv",
+        agreement="<results>/tables/subnetwork_agreement.csv",
+    ),
+    figure(
+        "subnetwork_scores",
+        "Scores of good, random and bad subnetworks, against the weights that are left.",
+        section=SUBNETWORKS,
+        label="Scores of subnetworks",
+        when=bool(SEARCHED),
+        tasks=SEARCHED,
+        table="<results>/tables/subnetwork_scores.csv",
+    ),
 )
 
 

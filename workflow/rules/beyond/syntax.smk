@@ -62,43 +62,37 @@ rule measure_syntax:
         "../../../scripts/beyond/measure_syntax.py"
 
 
-figure(
-    "syntactic_heads",
-    "Which heads follow which syntactic relations.",
-    section=SYNTAX,
-    label="Syntactic heads (Clark et al. 2019)",
-    run_label=TREEBANK_LABEL,
-    table="<results>/tables/syntactic_heads.csv",
-)
-
-
-figure(
-    "attention_trees",
-    "How much trees from the attention of every head are like gold trees.",
-    section=SYNTAX,
-    label="Trees from attention (Htut et al. 2019)",
-    run_label=TREEBANK_LABEL,
-    table="<results>/tables/attention_trees.csv",
-)
-
-
-figure(
-    "attention_to_subjects",
-    "How much verbs attend to their subjects, beside other nouns, by layer.",
-    section=SYNTAX,
-    label="Attention to subjects (Lin et al. 2019)",
-    run_label=TREEBANK_LABEL,
-    table="<results>/tables/distractors.csv",
-)
-
-
-figure(
-    "attention_probes",
-    "How well probes parse by the attention of all heads.",
-    section=SYNTAX,
-    label="Probes (Clark et al. 2019)",
-    run_label=TREEBANK_LABEL,
-    table="<results>/tables/attention_probes.csv",
+draw(
+    "draw_syntax",
+    figure(
+        "syntactic_heads",
+        "Which heads follow which syntactic relations.",
+        section=SYNTAX,
+        label="Syntactic heads (Clark et al. 2019)",
+        table="<results>/tables/syntactic_heads.csv",
+    ),
+    figure(
+        "attention_trees",
+        "How much trees from the attention of every head are like gold trees.",
+        section=SYNTAX,
+        label="Trees from attention (Htut et al. 2019)",
+        table="<results>/tables/attention_trees.csv",
+    ),
+    figure(
+        "attention_to_subjects",
+        "How much verbs attend to their subjects, beside other nouns, by layer.",
+        section=SYNTAX,
+        label="Attention to subjects (Lin et al. 2019)",
+        table="<results>/tables/distractors.csv",
+    ),
+    figure(
+        "attention_probes",
+        "How well probes parse by the attention of all heads.",
+        section=SYNTAX,
+        label="Probes (Clark et al. 2019)",
+        table="<results>/tables/attention_probes.csv",
+    ),
+    label=TREEBANK_LABEL,
 )
 
 
@@ -135,14 +129,17 @@ rule measure_coreference:
         "../../../scripts/beyond/measure_coreference.py"
 
 
-figure(
-    "coreference_heads",
-    "How well heads find the antecedents of pronouns and nouns.",
-    section=COREFERENCE,
-    label="Coreference (Clark et al. 2019)",
-    run_label=f"{RUN_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
-    table="<results>/tables/coreference_methods.csv",
-    heads="<results>/tables/coreference_heads.csv",
+draw(
+    "draw_coreference",
+    figure(
+        "coreference_heads",
+        "How well heads find the antecedents of pronouns and nouns.",
+        section=COREFERENCE,
+        label="Coreference (Clark et al. 2019)",
+        table="<results>/tables/coreference_methods.csv",
+        heads="<results>/tables/coreference_heads.csv",
+    ),
+    label=f"{RUN_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
 )
 
 

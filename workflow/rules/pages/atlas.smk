@@ -1,6 +1,9 @@
 # One page that shows the run: its claims, every head by every measure, and its maps.
 
 
+from darksecrets.pages.atlas import html as page_of_atlas
+from darksecrets.pages.atlas import measures as measures_of_atlas
+
 TABLES_OF_ATLAS = [
     str(RESULTS / "tables" / table.file)
     for table in (
@@ -75,7 +78,7 @@ rule atlas:
                 {seed for entry in config["tasks"].values() for seed in entry["seeds"]}
             ),
             "comparable": PAPER,
-            "figures": tables_of_figures(),
+            "figures": {each.files[0].partition("/")[2]: each.tables for each in FIGURES.values()},
             "left_out": config["left_out"]["interventions"],
         },
         analyses=config["analyses"],

@@ -1,6 +1,8 @@
 # Text of one's own: what an encoder's heads do on any sentences, without data, labels or fine-tuning.
 
 
+from darksecrets.pages.inspect import preflight as text_checks
+
 EXAMPLES_OF_TEXT = [] if config["text"] is None else texts.read(config["text"])
 DRAWN = 10  # examples whose maps are drawn, the first ones; all are measured
 LOOK_NAME = config["inspect"]["name"] or texts.digest(EXAMPLES_OF_TEXT)
@@ -61,7 +63,7 @@ rule inspect_text:
         pipeline=lookup(dpath="annotation/pipeline", within=config),
         seed=lookup(dpath="samples/seed", within=config),
         label=LABEL_OF_TEXT,
-        caption=caption_of("inspect", {"label": LABEL_OF_TEXT}),
+        captions=captions_of("inspect", label=LABEL_OF_TEXT),
     message:
         f"Look at the text: results in {LOOK}".replace("<results>", str(RESULTS))
     script:

@@ -1,6 +1,8 @@
 # Section 4.6: what if a head, or a whole layer, is disabled?
 
 
+from darksecrets.paper.ablation import preflight as ablation_checks
+
 DISABLING = "Section 4.6, disabling heads and layers"
 LEFT_OUT = config["left_out"]["interventions"]
 SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
@@ -123,44 +125,46 @@ rule compare_effects:
         "../../../scripts/paper/compare_effects.py"
 
 
-figure(
-    "figure8",
-    "Figure 8: score of every task with each head disabled, compared with the intact model's.",
-    label="Figure 8",
-    **EFFECT_FIGURES,
-    table="<results>/tables/head_ablation.csv",
-    learned="<results>/tables/learned.csv",
+draw(
+    "draw_ablation",
+    figure(
+        "figure8",
+        "Figure 8: score of every task with each head disabled, compared with the intact model's.",
+        label="Figure 8",
+        **EFFECT_FIGURES,
+        table="<results>/tables/head_ablation.csv",
+        learned="<results>/tables/learned.csv",
+    ),
+    figure(
+        "figure9",
+        "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
+        label="Figure 9",
+        **EFFECT_FIGURES,
+        table="<results>/tables/layer_ablation.csv",
+        learned="<results>/tables/learned.csv",
+    ),
+    figure(
+        "ablation_gains",
+        "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
+        label="Which gains are real",
+        **EFFECT_FIGURES,
+        table="<results>/tables/head_ablation.csv",
+        best="<results>/tables/survival.csv",
+    ),
 )
 
 
-figure(
-    "figure9",
-    "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
-    label="Figure 9",
-    **EFFECT_FIGURES,
-    table="<results>/tables/layer_ablation.csv",
-    learned="<results>/tables/learned.csv",
-)
-
-
-figure(
-    "ablation_gains",
-    "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
-    label="Which gains are real",
-    **EFFECT_FIGURES,
-    table="<results>/tables/head_ablation.csv",
-    best="<results>/tables/survival.csv",
-)
-
-
-figure(
-    "task_agreement",
-    "Whether the same heads matter for different tasks: rank correlations of their effects.",
-    section=DISABLING,
-    label="Heads across tasks",
-    when=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
-    tasks=SWEPT_TASKS,
-    table="<results>/tables/task_agreement.csv",
+draw(
+    "draw_task_agreement",
+    figure(
+        "task_agreement",
+        "Whether the same heads matter for different tasks: rank correlations of their effects.",
+        section=DISABLING,
+        label="Heads across tasks",
+        when=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
+        tasks=SWEPT_TASKS,
+        table="<results>/tables/task_agreement.csv",
+    ),
 )
 
 

@@ -1,6 +1,9 @@
 # Sections 4.4 and 4.5: do heads attend to linguistic features and to related tokens?
 
 
+from darksecrets.paper.features import annotation
+from darksecrets.paper.features.measures import TABLES as MEASURED_TABLES
+
 STRIPES = "Section 4.4, vertical stripes"
 TOKENS = "Section 4.5, token to token"
 # Checked only if words are to be annotated: other results need no pipeline.
@@ -109,53 +112,57 @@ add_results(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=Fals
 add_results(*PAIR_TABLES, when=WORDS_ANNOTATED)
 
 
-figure(
-    "figure6",
-    "Figure 6: how much attention goes to [SEP] and to [CLS], per head.",
-    section=STRIPES,
-    label="Figure 6",
-    table="<results>/tables/stripes.csv",
-    learned="<results>/tables/learned.csv",
-)
-
-
-figure(
-    "stripes_index",
-    "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
-    section=STRIPES,
-    label="Stripes: all features",
-    when=WORDS_ANNOTATED,
-    table="<results>/tables/attention_levels.csv",
-    changes="<results>/tables/attention_changes.csv",
-)
-
-
-figure(
-    "figure7",
-    "Figure 7: what [CLS] attends to in the last layer.",
-    section=TOKENS,
-    label="Figure 7",
-    when=WORDS_ANNOTATED,
-    table="<results>/tables/cls_attention.csv",
-    learned="<results>/tables/learned.csv",
-)
-
-
-figure(
-    "token_pairs",
-    "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
-    section=TOKENS,
-    label="Token pairs",
-    when=WORDS_ANNOTATED,
-    table="<results>/tables/token_pairs.csv",
-    correlations="<results>/tables/token_pair_correlations.csv",
-)
-
-
-figure(
-    "head_statistics",
-    "What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation.",
-    section=STRIPES,
-    label="Head statistics (Clark et al. 2019)",
-    table="<results>/tables/head_statistics.csv",
+draw(
+    "draw_attention",
+    figure(
+        "figure5",
+        "Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head.",
+        section=CHANGES,
+        label="Figure 5",
+        options={"scale": config["figures"]["cosine_scale"]},
+        table="<results>/tables/cosine.csv",
+        learned="<results>/tables/learned.csv",
+    ),
+    figure(
+        "figure6",
+        "Figure 6: how much attention goes to [SEP] and to [CLS], per head.",
+        section=STRIPES,
+        label="Figure 6",
+        table="<results>/tables/stripes.csv",
+        learned="<results>/tables/learned.csv",
+    ),
+    figure(
+        "stripes_index",
+        "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
+        section=STRIPES,
+        label="Stripes: all features",
+        left_out=config["left_out"]["words"],
+        table="<results>/tables/attention_levels.csv",
+        changes="<results>/tables/attention_changes.csv",
+    ),
+    figure(
+        "figure7",
+        "Figure 7: what [CLS] attends to in the last layer.",
+        section=TOKENS,
+        label="Figure 7",
+        left_out=config["left_out"]["words"],
+        table="<results>/tables/cls_attention.csv",
+        learned="<results>/tables/learned.csv",
+    ),
+    figure(
+        "token_pairs",
+        "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
+        section=TOKENS,
+        label="Token pairs",
+        left_out=config["left_out"]["words"],
+        table="<results>/tables/token_pairs.csv",
+        correlations="<results>/tables/token_pair_correlations.csv",
+    ),
+    figure(
+        "head_statistics",
+        "What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation.",
+        section=STRIPES,
+        label="Head statistics (Clark et al. 2019)",
+        table="<results>/tables/head_statistics.csv",
+    ),
 )

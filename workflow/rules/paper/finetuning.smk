@@ -1,6 +1,8 @@
 # Sections 3 and 4.3: the states of the model, their scores, and what fine-tuning changes in the attention.
 
 
+from darksecrets.paper.finetuning import preflight as finetuning_checks
+
 CHANGES = "Section 4.3, what fine-tuning changes"
 CHECKS["finetune"] = finetuning_checks.check_run
 
@@ -97,17 +99,24 @@ rule evaluate_baselines:
 rule compare_scores:
     """Gather the scores of all states and seeds, the numbers of Table 1; and compare them.
 
-    Intervals of all scores, and tests of their differences, are over examples and seeds.
+    Intervals of all scores, and tests of their differences, are over examples and seeds. The losses and scores
+    during training are gathered, too.
     """
     input:
         scores=scored("scores"),
         predictions=scored("predictions"),
         baselines=per_task("<results>/predictions/{task}/baselines.csv"),
+        curves=[
+            path
+            for state in FINETUNED_STATES
+            for path in per_task_and_seed(f"<results>/curves/{{task}}/{state}/seed-{{seed}}.csv")
+        ],
     output:
         table1="<results>/tables/table1.csv",
         means="<results>/tables/score_means.csv",
         differences="<results>/tables/score_differences.csv",
         mean_differences="<results>/tables/mean_differences.csv",
+        learning_curves="<results>/tables/learning_curves.csv",
     log:
         "<logs>/compare_scores.log",
     benchmark:
@@ -127,23 +136,14 @@ rule compare_scores:
         "../../../scripts/paper/compare_scores.py"
 
 
-collect(
-    "collect_learning_curves",
-    "Gather the losses and scores during all fine-tunings.",
-    tables={
-        "learning_curves": [
-            path
-            for state in FINETUNED_STATES
-            for path in per_task_and_seed(f"<results>/curves/{{task}}/{state}/seed-{{seed}}.csv")
-        ]
-    },
-    metrics=METRICS_OF_TASKS,
-)
-
-
-rule table1:
-    """Table 1: scores of the states of the model, and their differences."""
-    input:
+draw(
+    "draw_scores",
+    figure(
+        "table1",
+        "Table 1: scores of the states of the model, and their differences.",
+        section=CHANGES,
+        label="Table 1",
+        formats=("html", "md", "tex"),
         scores="<results>/tables/table1.csv",
         baselines="<results>/tables/baselines.csv",
         means="<results>/tables/score_means.csv",
@@ -152,46 +152,16 @@ rule table1:
         learned="<results>/tables/learned.csv",
         data=per_task("<results>/data/{task}"),
         published=shipped("paper/table1.csv") if PAPER else [],
-    output:
-        html=report(
-            "<results>/figures/table1.html",
-            caption="../../report/table1.rst",
-            category=CHANGES,
-            labels={"result": "Table 1"},
-        ),
-        markdown="<results>/figures/table1.md",
-        latex="<results>/figures/table1.tex",
-    log:
-        "<logs>/table1.log",
-    conda:
-        "../../../envs/figures.yaml"
-    params:
-        **drawn_by("table1"),
-    message:
-        "Write Table 1"
-    script:
-        "../../../scripts/core/figure.py"
-
-
-add_results("learned", *figure_files("table1", formats=("md", "html", "tex")))
-
-
-figure(
-    "learning_curves",
-    "Losses and scores during the fine-tunings behind Table 1.",
-    section=CHANGES,
-    label="Learning curves",
-    table="<results>/tables/learning_curves.csv",
-    baselines="<results>/tables/baselines.csv",
+    ),
+    figure(
+        "learning_curves",
+        "Losses and scores during the fine-tunings behind Table 1.",
+        section=CHANGES,
+        label="Learning curves",
+        table="<results>/tables/learning_curves.csv",
+        baselines="<results>/tables/baselines.csv",
+    ),
 )
 
 
-figure(
-    "figure5",
-    "Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head.",
-    section=CHANGES,
-    label="Figure 5",
-    options={"scale": config["figures"]["cosine_scale"]},
-    table="<results>/tables/cosine.csv",
-    learned="<results>/tables/learned.csv",
-)
+add_results("learned")

@@ -1,6 +1,8 @@
 # Section 4.1: which patterns do the heads show?
 
 
+from darksecrets.paper.patterns import trained
+
 PATTERNS = "Section 4.1, patterns of self-attention"
 
 
@@ -150,44 +152,46 @@ rule compare_patterns:
         "../../../scripts/paper/compare_patterns.py"
 
 
-figure(
-    "figure1",
-    "Figure 1: a typical map of every pattern, with its tokens.",
-    section=PATTERNS,
-    label="Figure 1",
-    table="<results>/tables/typical_maps.csv",
-    maps="<results>/tables/typical_maps.npz",
+draw(
+    "draw_patterns",
+    figure(
+        "figure2",
+        "Figure 2: shares of the patterns per task, before and after fine-tuning.",
+        section=PATTERNS,
+        label="Figure 2",
+        table="<results>/tables/patterns.csv",
+        scores="<results>/tables/pattern_cv.csv",
+        published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
+        learned="<results>/tables/learned.csv",
+    ),
+    figure(
+        "pattern_heads",
+        "The commonest pattern of every head, before and after fine-tuning.",
+        section=PATTERNS,
+        label="Pattern of every head",
+        table="<results>/tables/pattern_heads.csv",
+    ),
 )
 
 
-figure(
-    "figure2",
-    "Figure 2: shares of the patterns per task, before and after fine-tuning.",
-    section=PATTERNS,
-    label="Figure 2",
-    table="<results>/tables/patterns.csv",
-    scores="<results>/tables/pattern_cv.csv",
-    published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
-    learned="<results>/tables/learned.csv",
-)
-
-
-figure(
-    "pattern_heads",
-    "The commonest pattern of every head, before and after fine-tuning.",
-    section=PATTERNS,
-    label="Pattern of every head",
-    table="<results>/tables/pattern_heads.csv",
-)
-
-
-figure(
-    "pattern_quality",
-    "What the classifier confuses, and how well its probabilities are calibrated.",
-    section=PATTERNS,
-    label="Quality of the classifier",
-    table="<results>/tables/pattern_predictions.csv",
-    scores="<results>/tables/pattern_cv.csv",
+draw(
+    "draw_classifier",
+    figure(
+        "figure1",
+        "Figure 1: a typical map of every pattern, with its tokens.",
+        section=PATTERNS,
+        label="Figure 1",
+        table="<results>/tables/typical_maps.csv",
+        maps="<results>/tables/typical_maps.npz",
+    ),
+    figure(
+        "pattern_quality",
+        "What the classifier confuses, and how well its probabilities are calibrated.",
+        section=PATTERNS,
+        label="Quality of the classifier",
+        table="<results>/tables/pattern_predictions.csv",
+        scores="<results>/tables/pattern_cv.csv",
+    ),
 )
 
 

@@ -24,12 +24,15 @@ rule measure_first_tokens:
         "../../../scripts/beyond/measure_first_tokens.py"
 
 
-figure(
-    "first_token_heads",
-    "How much heads attend to the first token.",
-    section="Section 4.4, first tokens",
-    label="First tokens",
-    table="<results>/tables/first_tokens.csv",
+draw(
+    "draw_first_tokens",
+    figure(
+        "first_token_heads",
+        "How much heads attend to the first token.",
+        section="Section 4.4, first tokens",
+        label="First tokens",
+        table="<results>/tables/first_tokens.csv",
+    ),
 )
 
 

@@ -1,0 +1,72 @@
+# What is done with all rules, and before the first and after the last job.
+
+
+from workflow.lib.summary import summarize
+
+
+def add_code() -> None:
+    """Add a digest of the modules that a script imports to its rule, so that editing one reruns the rule.
+
+    As files of the input they would fill the terminal and the records of every job, and a mere
+    checkout, which changes their times, would rerun everything.
+    """
+    for each in compat.rules_of(workflow, RULES):
+        if script := compat.script_of(each):
+            files = imports.files_of(script, *(compat.parameter(each, "modules") or []))
+            compat.add_parameter(each, "code", imports.digest(files))
+
+
+def offer_tables() -> None:
+    """Let the report offer the run's CSV tables for download."""
+    for each in compat.rules_of(workflow, RULES):
+        for path in each.output:
+            file = Path(str(path))
+            if (
+                file.parent.name == "tables"
+                and file.suffix == ".csv"
+                and file.stem not in NOT_OFFERED
+            ):
+                compat.show_in_report(
+                    path, "Tables to download", partial(labels_of_table, file.stem)
+                )
+
+
+def labels_of_table(name: str, wildcards) -> dict[str, str]:
+    """A table's name and the paper's sections that it belongs to; the claims are about all."""
+    (section,) = (
+        of for of, tables in contracts.SECTIONS.items() if contracts.TABLES[name] in tables
+    )
+    numbers, _, title = section.partition(":")
+    return {"section": numbers.split(" ", 1)[1] if title else "all", "table": f"{name}.csv"}
+
+
+INSPECTION_RULES = {
+    *("inspect", "inspect_text"),
+    *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
+}
+
+
+def start_run() -> None:
+    """Before the first job: check disk, Hub and what the jobs need, and record the configuration."""
+    rules_of_jobs = {job.rule for job in compat.jobs_of(workflow.dag)}
+    names = {each.name for each in rules_of_jobs}
+    looking = has_text and names <= INSPECTION_RULES
+    if GPU and workflow.local_exec and not gpus_here():
+        logger.warning(
+            "Found no GPU here: jobs that request one run on the CPU, as many at a time as `--resources gpu=` "
+            "allows. `--config gpu=0` removes that limit."
+        )
+    try:
+        preflight.check_surroundings(config, looking=looking)
+        preflight.check_packages(config, {Path(each.snakefile).stem for each in rules_of_jobs})
+        for name in names & set(CHECKS):
+            CHECKS[name](config)
+        preflight.record_run(config, looking=looking)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def finish_run() -> None:
+    """After the last job: show Table 1 and where the results are."""
+    made = {str(path) for job in workflow.dag.jobs for path in job.output}
+    logger.info(summarize(RESULTS, with_table=str(RESULTS / "figures" / "table1.md") in made))
