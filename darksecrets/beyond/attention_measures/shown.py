@@ -46,6 +46,6 @@ def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
 
     panels = kit.rows(levels, FEATURES, "Layer", "Attention to {}")
     legend = {"effective attention" if name == EFFECTIVE else name: looks[name] for name in shown}
-    legend["random weights"] = _BY_CHANCE[WEIGHTS]
+    legend["untrained"] = _BY_CHANCE[WEIGHTS]
     headline = "Attention to special tokens, by several measures"
     return kit.page(sources, headline, panels, most=4, legend=legend)

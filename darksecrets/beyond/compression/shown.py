@@ -66,7 +66,7 @@ def points_page(
         "whole model" if name == declared.WHOLE else name: look for name, look in LOOKS.items()
     }
     legend |= dict(more or {})
-    legend |= {"no cheaper model retains more": _FRONT, "random weights": _RANDOM}
+    legend |= {"no cheaper model retains more": _FRONT, "untrained": _RANDOM}
     legend |= {"published, other data": _PUBLISHED}
     panel = kit.Panel(points, x=x, y="Score retained (%)", height=1.4)
     return kit.page(sources, headline, panel, most=4, title=titles(metrics), legend=legend)

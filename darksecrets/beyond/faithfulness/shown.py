@@ -74,7 +74,7 @@ def draw_faithfulness(sources: kit.Sources) -> kit.Figure:
         [kit.Panel(correlations, "tau", x="Layer", y="Kendall's τ", height=1.3, share="columns")],
         [kit.Panel(erased, "erased", x="Share erased", height=0.85, share="columns")],
     ]
-    legend = LOOKS | {"other text": _OTHER_TEXT, "random weights": _RANDOM_WEIGHTS}
+    legend = LOOKS | {"other text": _OTHER_TEXT, "untrained": _RANDOM_WEIGHTS}
     legend |= {"most important first": _MOST, "least important first": _LEAST, "random order": _ANY}
     headline = "Whether attention and gradients rank tokens alike, and what erasing them takes"
     return kit.page(sources, headline, panels, most=4, legend=legend)

@@ -25,6 +25,7 @@ from darksecrets.beyond.landscape.statistics import learned
 from darksecrets.core.arrays import Floats
 from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
+from darksecrets.core.run.columns import STATE_NAMES
 from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE
@@ -107,9 +108,9 @@ _SURFACE_LOOKS = {
 _PLANE_NAMES = {
     declared.PRETRAINED: "pre-trained",
     declared.FINETUNED: "fine-tuned",
-    declared.FROM_NORMAL: "random init.",
+    declared.FROM_NORMAL: "randomly initialized,\nfine-tuned",
 }
-_IN_FULL = {**_PLANE_NAMES, declared.FROM_NORMAL: "fine-tuned from random initialization"}
+_IN_FULL = {**_PLANE_NAMES, declared.FROM_NORMAL: STATE_NAMES[declared.FROM_NORMAL]}
 _LABELS: dict[str, dict[str, Any]] = {
     declared.PRETRAINED: {"xytext": (3, 4), "ha": "right"},
     declared.FINETUNED: {"xytext": (-3, -9), "ha": "left"},
@@ -209,8 +210,8 @@ _FLATNESS_LOOKS = {
     declared.STATES[1]: kit.dot(kit.VERMILLION, "s"),
 }
 _FLATNESS_WORDS = {
-    declared.STATES[0]: "from pre-trained weights",
-    declared.STATES[1]: "from random weights",
+    declared.STATES[0]: STATE_NAMES[declared.STATES[0]],
+    declared.STATES[1]: STATE_NAMES[declared.STATES[1]],
 }
 _TITLES = {
     declared.RISE: "Mean rise",

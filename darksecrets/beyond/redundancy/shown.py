@@ -10,7 +10,7 @@ import pandas as pd
 from darksecrets.beyond.redundancy import declared
 from darksecrets.beyond.redundancy.declared import BROAD_FOR_LENGTH, SAME_LAYER
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.columns import RANDOM, STATE_NAMES
 from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 # How alike the attention of two heads is: mean distances by kind of pairs (section 5).
@@ -35,8 +35,9 @@ def draw_redundancy(sources: kit.Sources) -> kit.Figure:
         kit.intervals(axes, kit.pick(table, task=task), "distance", looks, **where)
         axes.set_xlim(0, 1.05 * longest)
 
+    legend = {STATE_NAMES[state]: look for state, look in looks.items()}
     panel = kit.Panel(distances, "distances", x="Distance", height=1.1, share="columns")
-    return kit.page(sources, "How alike heads attend: mean distances in nats", panel, legend=looks)
+    return kit.page(sources, "How alike heads attend: mean distances in nats", panel, legend=legend)
 
 
 _MODEL = ["state", "seed"]

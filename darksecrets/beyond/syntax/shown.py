@@ -79,7 +79,7 @@ def draw_syntactic_heads(sources: kit.Sources) -> kit.Figure:
 
     shown = [verdict for verdict in _HEAD_NAMES if verdict in set(best["syntactic"])]
     legend = {_HEAD_NAMES[verdict]: _HEAD_LOOKS[verdict] for verdict in shown}
-    legend |= {"best offset": _OFFSET, "best head of random weights": _HEAD_CHANCE}
+    legend |= {"best offset": _OFFSET, "best head, untrained": _HEAD_CHANCE}
     above = kit.Panel(labels, x="Share of heads found", height=0.16 * len(best) + 0.3, fixed=True)
     bar = kit.Bar("over the best offset")
     below = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.35, bar=bar)
@@ -153,7 +153,7 @@ def draw_attention_trees(sources: kit.Sources) -> kit.Figure:
     legend: dict[str, Any] = {
         name: _TREE_LOOKS[direction] for name, direction in _TREE_NAMES.items()
     }
-    legend |= {"best head": _BEST_TREE, "heads of random weights": kit.BAND}
+    legend |= {"best head": _BEST_TREE, "heads, untrained": kit.BAND}
     names = "chain of neighbours", "right chain", "left chain"
     looks = (look for each in _CHAINS.values() for look in each.values())
     legend |= dict(zip(names, looks, strict=True))
@@ -203,7 +203,7 @@ def draw_attention_to_subjects(sources: kit.Sources) -> kit.Figure:
         number = int(kit.pick(rows, distractors=count)["verbs"].iloc[0]) if shown else 0
         return f"{_TITLES[count]} (n = {number})"
 
-    names = "subject", "nearest noun", "subject, random weights", "equal parts"
+    names = "subject", "nearest noun", "subject, untrained", "equal parts"
     legend = dict(zip(names, (_SUBJECT, *_OTHER_NOUNS.values(), _EQUAL), strict=True))
     panel = kit.Panel(shares, x="Layer", y="Share of weight", share="columns")
     grids = kit.Grid(shown or [ANY], panel, most=2, title=title)
@@ -252,7 +252,7 @@ def draw_attention_probes(sources: kit.Sources) -> kit.Figure:
         axes.set_xlim(0, 1.12)
         axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
 
-    names = "random weights", "words of the trees exchanged"
+    names = "untrained", "words of the trees exchanged"
     legend = dict(zip(names, _PROBE_LOOKS.values(), strict=True))
     panels = [[kit.Panel(scores, x="Share of heads of words found (UAS)", height=1.2, fixed=True)]]
     headline = "Probes that parse by attention"
@@ -309,7 +309,7 @@ def draw_coreference_heads(sources: kit.Sources) -> kit.Figure:
     above = kit.Panel(compared, x="Share of right antecedents", height=height, fixed=True)
     bar = kit.Bar("right antecedents")
     below = kit.Panel(draw_kind, "heads", x="Head", y="Layer", height=1.3, share="columns", bar=bar)
-    names = "best head", "best head, random weights"
+    names = "best head", "best head, untrained"
     legend = dict(zip(names, (*_BEST_METHOD.values(), *_METHOD_CHANCE.values()), strict=True))
     legend |= {_METHOD_NAMES[method]: look for method, look in _OTHER_METHODS.items()}
     shown = [name for name, kind in _HEADS.items() if kind in kinds]

@@ -18,7 +18,7 @@ function drawCard(i) {
       h("h3", {}, headTitle(i)),
       h("button", { type: "button", class: "pin", "aria-pressed": String(pinned), disabled: full, title: full ? "Four heads are pinned" : null, onclick: () => togglePin(i) }, pinned ? "Unpin" : "Pin"),
       pinned ? null : h("button", { type: "button", class: "close", "aria-label": `Close ${headTitle(i)}`, onclick: close }, "✕")),
-    h("p", { class: "sentence" }, sentenceOf(i) || "Nothing is said of heads with random weights."),
+    h("p", { class: "sentence" }, sentenceOf(i) || "Nothing is said of heads of an untrained encoder."),
     noteOnLearning([address.task]),
     h("div", { class: "parts" },
       section("Among all heads", percentiles(i), "ranks"),

@@ -9,8 +9,8 @@ const STATE_NAMES = {
   pretrained: "Pre-trained",
   finetuned: "Fine-tuned",
   difference: "Difference",
-  "finetuned-from-normal": "From normal",
-  random: "Random weights",
+  "finetuned-from-normal": "Randomly initialized, fine-tuned",
+  random: "Untrained",
 };
 const STATES = Object.keys(STATE_NAMES).filter(
   (state) => CONTENT.measures.some((measure) => measure.models.some(([name]) => name === state)) || state === "difference",

@@ -47,7 +47,7 @@ function drawHistogram(shown, scale, width) {
 function controlOf(shown) {
   if (shown.difference) return null;
   const random = shown.state === "random" ? null : inState(shown.measure, address.task, "random", SEEDS[0]);
-  if (random) return { values: random.values, words: "the same of random weights" };
+  if (random) return { values: random.values, words: "the same of an untrained encoder" };
   const [first] = shown.controls;
   return first ? { values: first.values, words: first.name.replaceAll("_", " ") } : null;
 }

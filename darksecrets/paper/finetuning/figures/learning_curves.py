@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.core.data.metrics import titles
 from darksecrets.core.plotting import kit
+from darksecrets.core.run.columns import STATE_NAMES
 from darksecrets.paper.finetuning.tables import BASELINES, LEARNING_CURVES
 
 _MAJORITY = kit.line(kit.INK, dash="--", width=0.8)
@@ -44,7 +45,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         [kit.Panel(score, "score", x="Epoch", y="Validation score", height=1.2)],
     ]
     states = [state for state in kit.STATES if state in set(table["state"])]
-    legend = {state: kit.line(kit.STATES[state]) for state in states}
+    legend = {STATE_NAMES[state]: kit.line(kit.STATES[state]) for state in states}
     legend["most frequent label"] = _MAJORITY
     headline = "Loss and score during fine-tuning"
     return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)

@@ -15,6 +15,7 @@ import pandas as pd
 from darksecrets.core.data.metrics import METRICS
 from darksecrets.core.plotting.drawing import Sources
 from darksecrets.core.run import learned
+from darksecrets.core.run.columns import FROM_NORMAL, STATE_NAMES
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
@@ -22,13 +23,8 @@ from darksecrets.paper.finetuning import tables
 from darksecrets.paper.finetuning.comparison import gain_metric
 from darksecrets.paper.finetuning.published import PAPER_STATES, read_paper
 
-STATES = {
-    "pretrained": "pretrained",
-    "frozen": "frozen",
-    "finetuned-from-normal": "random init.",
-    "finetuned": "finetuned",
-}
-"""The states, in the order of the paper's table, with short names for the headings."""
+STATES = {state: STATE_NAMES[state] for state in ("pretrained", "frozen", FROM_NORMAL, "finetuned")}
+"""The states, in the order of the paper's table, with their names in the headings."""
 CONSTANT = "†"
 """Marks of models that predict the same for every example, and that have not learned their task."""
 
@@ -250,9 +246,10 @@ def _compact(text: str) -> str:
 
 
 def _stacked(name: str) -> str:
-    """A heading in LaTeX, with its last word on a second line, to save width."""
-    first, _, last = _escape(name).rpartition(" ")
-    return rf"\shortstack[r]{{{first}\\{last}}}" if first else last
+    """A heading in LaTeX, with every part of a word on a line of its own, to save width."""
+    words = _escape(name.replace("-", "- ")).split(" ")
+    lines = r"\\".join(words)
+    return rf"\shortstack[r]{{{lines}}}" if len(words) > 1 else lines
 
 
 def parts(table: Table1) -> tuple[Part, Part]:
@@ -356,10 +353,8 @@ def _notes(table: Table1) -> list[str]:
     """The notes below the scores, in sentences."""
     notes = [
         f"Scores × 100 on the validation set, {_seeds(table.scores)}.",
-        "Columns: pretrained = nothing fine-tuned, the classifier freshly drawn; frozen = only the"
-        " classifier trained, on the pre-trained encoder; random init. = all weights randomly"
-        " initialized, then fine-tuned; finetuned = the pre-trained weights, then"
-        " fine-tuned.",
+        "Pre-trained: nothing fine-tuned, the classifier freshly drawn. Frozen: only the classifier"
+        " trained, on the pre-trained encoder.",
         *_constants_note(table.scores),
         *_unlearned_notes(table),
     ]
@@ -368,7 +363,7 @@ def _notes(table: Table1) -> list[str]:
     ]:
         notes.append(
             f"The sign of an untrained regression's output is arbitrary: for {_listed(regressions)}"
-            " (pretrained), it is the one that fits the training split better."
+            " (pre-trained), it is the one that fits the training split better."
         )
     if table.paper is not None and table.sizes is not None:
         notes.append(
@@ -394,7 +389,7 @@ def _notes_on_differences(table: Table1) -> list[str]:
         mean, low, high = (written(end, ".1f") for end in ends)
         over = f"mean over {row['tasks']} tasks of the " if row["tasks"] > 1 else ""
         notes.append(
-            f"Finetuned − pretrained: {mean} points (95 % interval {low} to {high}), the"
+            f"Fine-tuned − pre-trained: {mean} points (95 % interval {low} to {high}), the"
             f" {over}difference in"
             f" {_gained(metrics)}."
         )

@@ -129,7 +129,7 @@ def _counted(by_chance: pd.DataFrame) -> str:
     if not len(by_chance):
         return "exceeds all five controls"
     dots = int(by_chance["exceeds_controls"].sum())
-    return f"exceeds all five controls (random weights: {dots} of {len(by_chance)})"
+    return f"exceeds all five controls (untrained: {dots} of {len(by_chance)})"
 
 
 def _named(example: Example) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.plotting import kit
+from darksecrets.core.run.columns import FROM_NORMAL, STATE_NAMES
 from darksecrets.paper.patterns import quality, tables
 from darksecrets.paper.patterns.classes import DEFINITIONS, STRICT
 
@@ -80,7 +81,7 @@ def _name(maps_of: str) -> str:
     """What is written beside the scores of some maps."""
     if maps_of == quality.ALL:
         return "all maps"
-    short = maps_of.replace("finetuned-from-normal", "random init.")
+    short = maps_of.replace(FROM_NORMAL, STATE_NAMES[FROM_NORMAL])
     return short if short.startswith(quality.unseen("")) else f"known {short}"
 
 

@@ -36,7 +36,7 @@ def test_the_rules_make_the_declared_tables_and_no_others(rules):
 
 def test_every_named_target_is_a_rule(rules, root):
     text = rules + (root / "Snakefile").read_text()
-    found = re.findall(r"^rule (\w+):|^figure\(\n    \"(\w+)\"", text, re.MULTILINE)
+    found = re.findall(r"^rule (\w+):|^    figure\(\n        \"(\w+)\"", text, re.MULTILINE)
     known = {name for names in found for name in names}
     assert {*SAID["targets"], *SAID["other_targets"]} <= known
 

@@ -31,6 +31,7 @@ from darksecrets.paper.finetuning.published import read_paper
 ALL = list(TASKS)
 METRICS = {name: task.metrics for name, task in TASKS.items()}
 STATES = ("pretrained", "frozen", "finetuned-from-normal", "finetuned")
+HEADINGS = ("pre-trained", "frozen", "randomly initialized, fine-tuned", "fine-tuned")
 COMPARED = (("finetuned", "pretrained"), ("finetuned", "majority"), ("frozen", "pretrained"))
 LABEL = "run a_b · 50% of C&D (not comparable with the paper)"
 
@@ -156,7 +157,7 @@ def named(rows: list[list[str]]) -> list[list[str]]:
 def test_cells_are_means_with_half_of_their_intervals(seeds):
     table = scores(ALL, seeds)
     header, rows = parsed(markdown(table1(table)))
-    assert header == ["Task", "Metric", "pretrained", "frozen", "random init.", "finetuned"]
+    assert header == ["Task", "Metric", *HEADINGS]
     pairs = [(task, metric) for task in ALL for metric in TASKS[task].metrics]
     intervals = means(table).set_index(["task", "model", "metric"])
     for (task, metric), row in zip(pairs, named(rows), strict=True):
@@ -172,8 +173,8 @@ def test_cells_are_means_with_half_of_their_intervals(seeds):
 def test_differences_stand_below_with_their_intervals_and_significance():
     header, rows = parsed(markdown(table1(scores(ALL, (1,)))), 1)
     assert header == [
-        *("Task", "Metric", "finetuned − pretrained", "finetuned − majority"),
-        "frozen − pretrained",
+        *("Task", "Metric", "fine-tuned − pre-trained", "fine-tuned − majority"),
+        "frozen − pre-trained",
     ]
     of_tasks, over_tasks = differences(ALL)
     rows = named(rows)
@@ -262,11 +263,11 @@ def test_the_papers_numbers_appear_only_when_asked_for(paper):
         assert not re.search(r"paper|5\.8K|test sets", write(without), re.IGNORECASE)
     header, rows = parsed(markdown(with_paper))
     found = {tuple(row[:2]): row for row in named(rows)}
-    published = header.index("finetuned (paper)")
+    published = header.index("fine-tuned (paper)")
     assert [found["MRPC", metric][published] for metric in ("F1", "Acc")] == ["87.9", "82.3"]
-    published = header.index("random init. (paper)")
+    published = header.index("randomly initialized, fine-tuned (paper)")
     assert [found["MRPC", metric][published] for metric in ("F1", "Acc")] == ["81.2", "68.3"]
-    published = header.index("pretrained (paper)")
+    published = header.index("pre-trained (paper)")
     assert [found["STS-B", m][published] for m in ("Pearson", "Spearman")] == ["33.1", "—"]
 
 
@@ -292,8 +293,8 @@ def test_a_state_that_is_missing_is_marked():
     table = scores(["SST-2", "RTE"], (1, 2))
     table = table[~((table["task"] == "RTE") & (table["state"] == "pretrained"))]
     header, rows = parsed(markdown(table1(table, ["SST-2", "RTE"])))
-    assert rows[1][header.index("pretrained")] == "—"
-    assert rows[0][header.index("pretrained")] != "—"
+    assert rows[1][header.index("pre-trained")] == "—"
+    assert rows[0][header.index("pre-trained")] != "—"
 
 
 def test_the_run_is_named_and_escaped():
