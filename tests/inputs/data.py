@@ -60,6 +60,7 @@ TSV = [
     _row("spaces", "  \t1", "'sentence' is empty"),
     _row("NUL", "\0\0\t1", "shows nothing"),
     _row("zero-width spaces", "\u200b\u200d\t1", "shows nothing"),
+    _row("fillers of Hangul and Braille", "\u3164\u2800\uffa0\t1", "shows nothing"),
     _row("a soft hyphen", "\u00ad\t1", "shows nothing"),
     _row("no-break spaces", "\u00a0\u2003\t1", "is empty"),
     _row("a byte-order mark", "\ufeff\t1", "shows nothing"),

@@ -1,6 +1,7 @@
 """Model folders that are wrong: one thing is changed in a copy of the tiny BERT."""
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -126,6 +127,11 @@ CASES = [
     _settings(("auto_map", "never run"), auto_map={"AutoModel": "evil.Evil"}),
     _settings(("auto_map", "never run"), auto_map={"AutoConfig": "evil.C", "AutoModel": "evil.M"}),
     _settings(("a decoder",), is_decoder=True),
+    _settings(("quantization_config", "whole precision"), quantization_config={"load_in_8bit": 1}),
+    _settings(("attention_probs_dropout_prob: nan",), attention_probs_dropout_prob=math.nan),
+    _settings(("hidden_dropout_prob: 1.5", "probability"), hidden_dropout_prob=1.5),
+    _settings(("classifier_dropout: -0.1", "probability"), classifier_dropout=-0.1),
+    _settings(("initializer_range: inf", "a number"), initializer_range=math.inf),
     _changed(
         "code of the tokenizer",
         lambda m: edit_json(

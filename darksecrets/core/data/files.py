@@ -25,6 +25,7 @@ SUFFIXES = (".tsv", ".csv", ".jsonl")
 HEADERLESS = "or, if the file has no header, list them in the task's entry (`columns:`)"
 
 _INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Zs")  # Unicode's categories
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"  # Hangul's fillers and Braille's empty cell
 
 
 class Row(NamedTuple):
@@ -209,5 +210,8 @@ def short(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text has no visible character: only spaces, control and format characters."""
-    return all(unicodedata.category(character) in _INVISIBLE for character in text)
+    """Whether a text has no visible character: only spaces, control characters and fillers."""
+    return all(
+        unicodedata.category(character) in _INVISIBLE or character in _BLANK_LETTERS
+        for character in text
+    )

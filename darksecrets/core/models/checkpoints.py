@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ TOKENIZERS = (
 
 _SHORT = 4
 """Tokens of the shorter text of a trial, see `darksecrets.core.models.session.trial_inputs`."""
+_EQUAL = 1e-6
+"""Difference from 1 over the length at which a weight is that of a uniform map."""
 
 RUN_AS = {
     "return_dict": True,
@@ -319,6 +322,9 @@ def check_maps(model: PreTrainedModel, folder: Path, max_length: int) -> None:
         if any(not (each - 1).abs().max() <= 1e-4 for each in sums):  # NaN is wrong, too
             found = "found rows that do not sum to 1, as damaged weights give"
             raise _unusable(folder, config, found, "rows that do")
+    if all((each[0] - 1 / max_length).abs().max() <= _EQUAL for each in maps):
+        found = "found the same attention everywhere, as weights of zeros give"
+        raise _unusable(folder, config, found, "maps that differ from place to place")
     windows_of(model, max_length)
     # Local attention must be known from masks, not only as weights of 0.
     if not is_reachable(model) and any((each[0] == 0).any() for each in maps):
@@ -364,8 +370,8 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
         AutoConfig,
     )
 
-    read_settings(folder / "config.json")
     refuse_code(folder / "config.json")
+    _check_values(folder / "config.json")
     try:
         config: PreTrainedConfig = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except Exception as error:  # the classes of configurations raise all kinds of errors
@@ -388,6 +394,27 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
             "Expected a BERT-family checkpoint."
         )
     return config
+
+
+def _check_values(file: Path) -> None:
+    """Check settings that transformers takes without a word, but that spoil every result."""
+    settings = read_settings(file)
+    if settings.get("quantization_config"):
+        raise InputError(
+            f"{file}: found the key quantization_config, expected weights of whole precision: "
+            "integers have no gradients, and their heads cannot be disabled as the paper does. Use "
+            "the checkpoint that was quantized."
+        )
+    for key, value in settings.items():
+        if not isinstance(value, float | int) or isinstance(value, bool):
+            continue
+        if not math.isfinite(value):
+            raise InputError(f"{file}: found {key}: {value}, expected a number. Correct the file.")
+        if "dropout" in key and not 0 <= value < 1:
+            raise InputError(
+                f"{file}: found {key}: {value}, expected a probability, at least 0 and less than "
+                "1. Correct the file."
+            )
 
 
 def trial_model(folder: Path) -> PreTrainedModel:

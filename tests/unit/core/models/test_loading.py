@@ -337,6 +337,19 @@ def test_damaged_weights_are_refused_before_anything_is_written(tmp_path, number
     assert not (tmp_path / "pretrained").exists()
 
 
+@pytest.mark.parametrize("number", [0.0, 0.1])
+def test_weights_that_are_all_the_same_are_refused(tmp_path, number):
+    """Every head of such a file attends to everything alike: a copy that lost its content."""
+    model = loading.load_encoder(save_bert(tmp_path))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(number)
+    model.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="the same attention everywhere, as weights of zeros give"):
+        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
+    assert not (tmp_path / "pretrained").exists()
+
+
 def test_a_model_whose_tokens_do_not_look_ahead_is_refused(tmp_path):
     """Called an encoder by its configuration, but masked like a decoder."""
     save_bert(tmp_path)
