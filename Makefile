@@ -137,7 +137,7 @@ corpus: $(INSTALLED) ## generate the demonstration's data again, in darksecrets/
 	python -m tools.corpus darksecrets/resources/corpus
 
 .PHONY: pattern-classifier
-pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (about 2 minutes)
+pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (about half an hour)
 	snakemake --cores $(CORES) train_pattern_classifier \
 	  --configfile config/config.yaml --config run=pattern-classifier 'patterns={training: always}'
 	rm -rf darksecrets/resources/patterns/classifier

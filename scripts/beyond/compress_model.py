@@ -30,6 +30,6 @@ def main(job: Job) -> dict[str, Any]:
     options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
     scores = compression(found, split.labels, task, **options)
     timing = {"repetitions": settings.repetitions, "threads": job.threads, "seed": params.seed}
-    of_times = times(models, ways, split, **timing)
-    write_of_model(job, {COMPRESSION: scores, COMPRESSION_TIMES: of_times})
+    time_rows = times(models, ways, split, **timing)
+    write_of_model(job, {COMPRESSION: scores, COMPRESSION_TIMES: time_rows})
     return {"left_out": left_out(model, heads, mlps)}

@@ -28,6 +28,10 @@ def main(job: Job) -> None:
     effects = effects_of_heads(SweepResult.load(job.input.sweep), task)
     draws = {"permutations": params.permutations, "seed": params.seed}
     agreement = of.importance_agreement(importance, found, effects, params.mode, draws)
-    of_mlps = of.mlp_importance(found, params.seed)
-    tables = {HEAD_IMPORTANCE: importance, MLP_IMPORTANCE: of_mlps, IMPORTANCE_AGREEMENT: agreement}
+    mlp_rows = of.mlp_importance(found, params.seed)
+    tables = {
+        HEAD_IMPORTANCE: importance,
+        MLP_IMPORTANCE: mlp_rows,
+        IMPORTANCE_AGREEMENT: agreement,
+    }
     write_of_model(job, tables)

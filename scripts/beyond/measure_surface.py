@@ -22,8 +22,8 @@ def main(job: Job) -> dict[str, Any]:
     task = Task.from_entry(job.wildcards.task, params.task)
     folders = dict(zip(CORNERS, job.input.all("models"), strict=True))
     pretrained, *finetuned = job.input.all("predictions")
-    of_seed = [pretrained / f"seed-{seed}.csv", *finetuned]
-    predictions = dict(zip(CORNERS, of_seed, strict=True))
+    seed_predictions = [pretrained / f"seed-{seed}.csv", *finetuned]
+    predictions = dict(zip(CORNERS, seed_predictions, strict=True))
     found, details = measure(
         {name: Model(folders[name], predictions[name]) for name in CORNERS},
         job.input.dataset,

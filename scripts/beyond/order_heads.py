@@ -21,10 +21,10 @@ def main(job: Job) -> None:
     params, settings = job.params, Settings.of(job.params.settings)
     task, loaded, (split,) = read_model(job, "train")
     loaded.train(False)
-    model, of_sample = devices.place(loaded), (len(split), settings.examples, params.seed)
-    greedy = greedy_order(model, split, task, sample(*of_sample))
+    model, sample_size = devices.place(loaded), (len(split), settings.examples, params.seed)
+    greedy = greedy_order(model, split, task, sample(*sample_size))
     importance, pruning = HEAD_IMPORTANCE.read(job.input.importance), settings.pruning
     found = orders(importance, greedy, pruning.draws, params.seed)
     PRUNING_ORDERS.write(found, job.output.orders)
-    chosen = choices(found, model, split, task, held_out(*of_sample), pruning.tolerance)
+    chosen = choices(found, model, split, task, held_out(*sample_size), pruning.tolerance)
     PRUNING_CHOICES.write(chosen, job.output.choices)

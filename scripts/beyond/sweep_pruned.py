@@ -14,7 +14,7 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.core.interventions.sweep import Settings, sweep
 
     task, seed = Task.from_entry(job.wildcards.task, job.params.task), int(job.wildcards.seed)
-    of_task = Settings(task, seed, job.params.max_length)
-    of_orders = settings(of_task, PRUNING_ORDERS.read(job.input.orders))
+    sweep_settings = Settings(task, seed, job.params.max_length)
+    order_settings = settings(sweep_settings, PRUNING_ORDERS.read(job.input.orders))
     inputs = job.input.model, job.input.dataset
-    return {"sweep": sweep(*inputs, job.output.pruned, of_orders, threads=job.threads)}
+    return {"sweep": sweep(*inputs, job.output.pruned, order_settings, threads=job.threads)}

@@ -17,7 +17,7 @@ def main(job: Job) -> None:
     settings = job.params.training
     sources = labelled_maps.folders(settings["annotations"])
     data = labelled_maps.load(sources)
-    training = Training(settings["epochs"], settings["seed"])
+    training = Training(settings["epochs"], settings["seed"], settings["drawn_maps"])
     predictions = crossvalidation.cross_validate(data, settings["folds"], training)
     again = crossvalidation.label_again(data, labelled_maps.labels(sources))
     PATTERN_PREDICTIONS.write(pd.concat([predictions, again]), job.output.predictions)

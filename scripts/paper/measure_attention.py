@@ -22,7 +22,7 @@ def main(job: Job) -> None:
     params, output, task = job.params, job.output, job.wildcards.task
     torch.set_num_threads(job.threads)
     trained = params.models[:-1]
-    of_patterns = classifier.load(job.input.classifier)
+    pattern_classifier = classifier.load(job.input.classifier)
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     stores = {model: AttentionStore.open(job.input.stores / model) for model in params.models}
     with atomic(output.examples) as examples, atomic(output.patterns) as patterns:
@@ -30,14 +30,16 @@ def main(job: Job) -> None:
             found = measure_into(examples / model, store, job.input.annotation, params.seed)
             for name, rows in found.items():
                 parts[name].append(identify(rows, task, model))
-            maps = identify(classify(store, of_patterns), task, model)
+            maps = identify(classify(store, pattern_classifier), task, model)
             PATTERN_MAPS.write(maps, patterns / f"{model}.parquet")
     for name, table in TABLES.items():
         table.write(pd.concat(parts[name], ignore_index=True), getattr(output, name))
     before, *after = (stores[model] for model in trained)
     seeds = [int(model.partition("/seed-")[2]) for model in trained[1:]]
     changes = cosine.compare_seeds(before, dict(zip(seeds, after, strict=True)))
-    for table, of_seed in ((COSINE, cosine.table), (LAYER_SIMILARITY, cosine.layer_table)):
-        named = [of_seed(each).assign(task=task, seed=number) for number, each in changes.items()]
-        of_task = pd.concat(named, ignore_index=True)[list(table.names)]
-        table.write(of_task, getattr(output, table.name))
+    for table, make_table in ((COSINE, cosine.table), (LAYER_SIMILARITY, cosine.layer_table)):
+        named = [
+            make_table(each).assign(task=task, seed=number) for number, each in changes.items()
+        ]
+        task_rows = pd.concat(named, ignore_index=True)[list(table.names)]
+        table.write(task_rows, getattr(output, table.name))

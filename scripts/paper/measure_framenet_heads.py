@@ -57,8 +57,8 @@ def main(job: Job) -> dict[str, Any]:
         )
     weights, by_chance = (measure(Linked(maps, annotations)) for maps in (store, random))
     found = {
-        model: tables(of_model, params.draws, params.seed)
-        for model, of_model in (("pretrained", weights), (params.random, by_chance))
+        model: tables(model_weights, params.draws, params.seed)
+        for model, model_weights in (("pretrained", weights), (params.random, by_chance))
     }
     heads, controls = (
         pd.concat([identify(both[number], None, model) for model, both in found.items()])

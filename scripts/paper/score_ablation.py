@@ -31,9 +31,9 @@ def main(job: Job) -> None:
         found = scored(SweepResult.load(path), tasks[task], resampling)
         for name, rows in found.items():
             parts[name].append(identify(rows, task, f"{state}/seed-{seed}"))
-    for (task, state), of_seeds in paths.items():
-        if len(of_seeds) > 1:
-            results = {seed: SweepResult.load(path) for seed, path in of_seeds.items()}
+    for (task, state), seed_paths in paths.items():
+        if len(seed_paths) > 1:
+            results = {seed: SweepResult.load(path) for seed, path in seed_paths.items()}
             rows = effects_over_seeds(results, tasks[task], resampling)
             parts[SEED_EFFECTS.name].append(rows.assign(task=task, state=state))
     for declared in declared_tables:

@@ -389,12 +389,12 @@ def own_data(config: Mapping[str, Any]) -> list[str]:
 def describe(config: Mapping[str, Any]) -> str:
     """Short description of a run's model and data, for figures and tables."""
     data, own = config["data"], own_data(config)
-    of_data = {
+    data_origin = {
         None: "",
         "tsv": f"{Path(data['folder'] or '').name or 'TSV'} (TSV)",
         "hub": data["repository"],
     }
-    shared = data["name"] or of_data[data["source"]]
+    shared = data["name"] or data_origin[data["source"]]
     parts = [shared if len(own) < len(config["tasks"]) else "", ", ".join(own)]
     return f"{describe_model(config)} · {' and '.join(filter(None, parts))}"
 
@@ -413,13 +413,13 @@ def origins(config: Mapping[str, Any]) -> dict[str, str]:
     """Where the model, the data and the frame-semantic links of a run come from, with revisions."""
     model, data, links = (config[name] for name in ("model", "data", "framenet"))
     place = {"folder": f" in {model['folder']}", "hub": f", revision {model['revision']}"}
-    of_data = {
+    data_origin = {
         None: "",
         "tsv": f"files in {data['folder']}",
         "hub": f"{data['repository']}, revision {data['revision']}",
     }
     own = own_data(config)
-    shared = [of_data[data["source"]]] if len(own) < len(config["tasks"]) else []
+    shared = [data_origin[data["source"]]] if len(own) < len(config["tasks"]) else []
     return {
         "Model": describe_model(config) + place[model["source"]],
         "Data": "; ".join([*shared, *(f"{name}: {_place(config['tasks'][name])}" for name in own)]),

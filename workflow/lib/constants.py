@@ -59,7 +59,7 @@ def remove_constants(config: Mapping[str, Any], seed: object) -> dict[str, Any]:
         InputError: Names each that has another value.
     """
     left, wrong = copy.deepcopy(dict(config)), []
-    of_seed = {f"{section}.seed" for section in SEEDED}
+    seed_keys = {f"{section}.seed" for section in SEEDED}
     for key, value in _all(config.get(SEED, seed)).items():
         *path, last = key.split(".")
         part: Any = left
@@ -70,7 +70,7 @@ def remove_constants(config: Mapping[str, Any], seed: object) -> dict[str, Any]:
         found = part.pop(last)
         if found != value:
             use = f"expected {value!r}: no longer a setting"
-            if key in of_seed:
+            if key in seed_keys:
                 use = f"use `{SEED}`, the seed of everything that is sampled"
             wrong.append(f"  - {key}: found {found!r}, {use}; remove it")
     if wrong:
@@ -92,5 +92,7 @@ def add(config: dict[str, Any]) -> None:
 def _all(seed: object) -> dict[str, Any]:
     """All constants by key: these, those of analyses, and the seed of every section."""
     sections = [(one.settings, one.name) for one in analyses.find().values() if one.settings]
-    of_analyses = dict(pair for section, name in sections for pair in section.constants(name))
-    return {**CONSTANTS, **of_analyses, **{f"{section}.seed": seed for section in SEEDED}}
+    analysis_constants = dict(
+        pair for section, name in sections for pair in section.constants(name)
+    )
+    return {**CONSTANTS, **analysis_constants, **{f"{section}.seed": seed for section in SEEDED}}

@@ -293,9 +293,9 @@ class Running(Maps):
             shape = (len(alike), self.layers, self.heads, length, length)
             found.append((alike, np.empty(shape, DTYPE)))
         batch = pad(self.inputs, examples, self.pad_token_id)
-        for encoder, of_model in zip(self.encoders, self._group_variants(), strict=True):
+        for encoder, model_variants in zip(self.encoders, self._group_variants(), strict=True):
             for number, layer in enumerate(encoder.layers(batch)):
-                for (alike, maps), variant in itertools.product(found, of_model):
+                for (alike, maps), variant in itertools.product(found, model_variants):
                     rows = slice(alike.start - examples.start, alike.stop - examples.start)
                     own = layer.measured(variant.measure, rows, maps.shape[-1])
                     maps[:, number, variant.heads] = own.half().cpu().numpy()
@@ -372,8 +372,8 @@ def attended(
     tables = {
         name: pd.concat(
             [
-                variant.named(of_variant[name], task)
-                for variant, of_variant in zip(maps.variants, found, strict=True)
+                variant.named(variant_maps[name], task)
+                for variant, variant_maps in zip(maps.variants, found, strict=True)
             ],
             ignore_index=True,
         )
@@ -406,7 +406,7 @@ def linked(
     weights = measure(Linked(maps, annotations))
     heads, controls = [], []
     for variant in maps.variants:
-        of_heads, of_controls = tables(weights.of(variant.heads), draws, seed)
-        heads.append(variant.named(of_heads, None))
-        controls.append(variant.named(of_controls, None))
+        head_rows, control_rows = tables(weights.of(variant.heads), draws, seed)
+        heads.append(variant.named(head_rows, None))
+        controls.append(variant.named(control_rows, None))
     return pd.concat(heads, ignore_index=True), pd.concat(controls, ignore_index=True)

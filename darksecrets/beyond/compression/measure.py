@@ -131,9 +131,9 @@ def _every(
             yield Variant(declared.HEADS, share, detail, partial(remove_heads, heads=heads(count)))
         # the same share of both, as McCarley et al. (2020) and Prasanna et al. (2020) prune both
         for share in amounts.get("heads_and_mlps", ()):
-            count, of_mlps = round(share * shape.total), round(share * shape.layers)
-            change = partial(_remove_both, heads=heads(count), mlps=mlps[:of_mlps])
-            detail = f"{count} of {shape.total} heads, {of_mlps} of {shape.layers} MLPs"
+            count, mlp_count = round(share * shape.total), round(share * shape.layers)
+            change = partial(_remove_both, heads=heads(count), mlps=mlps[:mlp_count])
+            detail = f"{count} of {shape.total} heads, {mlp_count} of {shape.layers} MLPs"
             yield Variant(declared.HEADS_AND_MLPS, share, detail, change)
     for share in amounts.get("weights", ()):
         detail = f"{round(share * weights):,} of {weights:,} weights"

@@ -205,8 +205,8 @@ def run(
         maps, embeddings = list(seen.maps.values()), seen.hidden[0]
         by_loss = torch.autograd.grad(loss(task, logits, labels, "sum"), maps, retain_graph=True)
         decision = logits.max(dim=-1)
-        of_decision = torch.autograd.grad(decision.values.sum(), [*maps, embeddings])
-        *by_decision, by_embeddings = of_decision
+        decision_gradients = torch.autograd.grad(decision.values.sum(), [*maps, embeddings])
+        *by_decision, by_embeddings = decision_gradients
         tokens = (by_embeddings * embeddings.detach()).sum(dim=-1).abs()
         layers = list(_layers(seen, by_loss, by_decision))
         return Pass(decision.indices, tokens, layers)
@@ -215,11 +215,13 @@ def run(
 def _layers(
     seen: Observation, by_loss: tuple[torch.Tensor, ...], by_decision: list[torch.Tensor]
 ) -> Iterator[Layer]:
-    for number, of_loss, of_decision in zip(seen.maps, by_loss, by_decision, strict=True):
+    for number, loss_gradient, decision_gradient in zip(
+        seen.maps, by_loss, by_decision, strict=True
+    ):
         values, weight = seen.values[number].detach(), seen.projections[number].weight.detach()
         row = seen.maps[number][:, :, 0].detach()
         norms = row * lengths(transformed(values, weight))
-        yield Layer(of_loss, seen.reach[number], row, norms, of_decision[:, :, 0])
+        yield Layer(loss_gradient, seen.reach[number], row, norms, decision_gradient[:, :, 0])
 
 
 Rankings = dict[str, Floats]
@@ -273,10 +275,10 @@ def measure(
     count = batch_size_on(model.device, kept, cpu=batch_size, gpu=SEQUENCES)
     with progress("Gradients", len(examples), "examples") as advance:
         for batch in batches_of(len(examples), count):
-            of_batch = _measure_batch(model, task, examples, batch)
-            decisions += of_batch[0]
-            gradients += of_batch[1]
-            heads += of_batch[2]
+            batch_rows = _measure_batch(model, task, examples, batch)
+            decisions += batch_rows[0]
+            gradients += batch_rows[1]
+            heads += batch_rows[2]
             advance(len(batch))
     kinds = np.stack(gradients)
     return Measured(
@@ -301,13 +303,13 @@ def _measure_batch(
     for layer in passed.layers:
         gradients.append(_mean_by_kind(layer, kinds))
         rows.append(torch.stack([layer.weights, layer.norms, layer.by_decision]))
-    of_kinds = torch.stack(gradients, dim=2).double().cpu().numpy()
-    of_heads = torch.stack(rows, dim=2).double().cpu().numpy()  # [3, example, layer, head, key]
+    kind_values = torch.stack(gradients, dim=2).double().cpu().numpy()
+    head_values = torch.stack(rows, dim=2).double().cpu().numpy()  # [3, example, layer, head, key]
     tokens = passed.tokens.double().cpu().numpy()
     rankings = []
     for place, example in enumerate(batch):
         ordinary = examples.ordinary(example)
-        weights, norms, by_decision = of_heads[:, place][..., ordinary]
+        weights, norms, by_decision = head_values[:, place][..., ordinary]
         rankings.append(
             {
                 WEIGHTS: weights,
@@ -316,15 +318,15 @@ def _measure_batch(
                 GRADIENT: tokens[place, ordinary],
             }
         )
-    return passed.decisions.tolist(), list(of_kinds), rankings
+    return passed.decisions.tolist(), list(kind_values), rankings
 
 
 def _one_hot(kinds: Sequence[Integers]) -> torch.Tensor:
     """[example, token, kind + 1] which kind a token is of; last, whether it is real."""
     flags = torch.zeros(len(kinds), max(map(len, kinds)), len(TOKEN_KINDS) + 1)
-    for example, of_tokens in enumerate(kinds):
-        flags[example, torch.arange(len(of_tokens)), torch.from_numpy(of_tokens)] = 1
-        flags[example, : len(of_tokens), -1] = 1
+    for example, token_kinds in enumerate(kinds):
+        flags[example, torch.arange(len(token_kinds)), torch.from_numpy(token_kinds)] = 1
+        flags[example, : len(token_kinds), -1] = 1
     return flags
 
 
@@ -346,10 +348,10 @@ def _agreements(
         order = np.random.default_rng([seed, int(idx[place])]).permutation(size)
         shuffled = {name: values[..., order] for name, values in own.items()}
         others = rankings[place - 1] if len(rankings) > 1 else {}
-        of_others = {name: stretched(values, size) for name, values in others.items()}
-        found.append([_compare(own, taken) for taken in (own, shuffled, of_others)])
-    tau, of_shuffled, other_text = (np.stack(part) for part in zip(*found, strict=True))
-    return tau, of_shuffled, other_text
+        other_values = {name: stretched(values, size) for name, values in others.items()}
+        found.append([_compare(own, taken) for taken in (own, shuffled, other_values)])
+    tau, shuffled_tau, other_text = (np.stack(part) for part in zip(*found, strict=True))
+    return tau, shuffled_tau, other_text
 
 
 def _compare(own: Rankings, others: Rankings) -> Floats:
@@ -465,9 +467,9 @@ def gradients(models: Mapping[str, Measured], random: str, seed: int) -> dict[st
         random: Name of the one with random weights.
         seed: Seed of the bootstrap samples.
     """
-    of_layers = _relative(models[random], seed).value
+    layer_values = _relative(models[random], seed).value
     shape = models[random].gradients.shape[1:]
-    control = _replace_by_layers(of_layers, shape)
+    control = _replace_by_layers(layer_values, shape)
     return {name: _gradients(one, control, seed) for name, one in models.items()}
 
 
@@ -594,8 +596,8 @@ def _replace_by_layers(values: Floats, shape: tuple[int, ...]) -> Floats:
     """[kinds, places] with the values of layers in place of those of their heads."""
     _, layers, heads = shape
     found = values.copy()
-    of_layers = values[:, layers * heads : -1]
-    found[:, : layers * heads] = np.repeat(of_layers, heads, axis=1)
+    layer_values = values[:, layers * heads : -1]
+    found[:, : layers * heads] = np.repeat(layer_values, heads, axis=1)
     return found
 
 
@@ -608,12 +610,12 @@ def _rows(
     """Rows of every kind and place, from columns of [kinds, places]."""
     _, layers, heads = shape
     numbers = np.arange(1, layers + 1)
-    of_heads = (
+    head_values = (
         [*np.repeat(numbers, heads), *numbers, None],
         [*np.tile(np.arange(1, heads + 1), layers), *[None] * (layers + 1)],
     )
-    layer, head = (pd.array(list(one) * len(kinds), dtype="Int64") for one in of_heads)
-    named = np.repeat(list(kinds), len(of_heads[0]))
+    layer, head = (pd.array(list(one) * len(kinds), dtype="Int64") for one in head_values)
+    named = np.repeat(list(kinds), len(head_values[0]))
     values = {name: np.ravel(of) for name, of in columns.items()}
     return pd.DataFrame({column: named, "layer": layer, "head": head, **values})
 
@@ -770,8 +772,8 @@ def _erase(
     """The rows of one model in the table of erased tokens."""
     numbers = orders([measured.rankings[row] for row in rows], DRAWS, seed)
     erased_in = {
-        name: [examples.ordinary(row)[order] for row, order in zip(rows, of_rows, strict=True)]
-        for name, of_rows in numbers.items()
+        name: [examples.ordinary(row)[order] for row, order in zip(rows, row_values, strict=True)]
+        for name, row_values in numbers.items()
     }
     found = erase(model, examples, rows, measured.decisions[list(rows)], erased_in)
     return erased(found, DRAWS, seed)

@@ -135,11 +135,11 @@ def draw_learned_gates(sources: kit.Sources) -> kit.Figure:
         by = ["weights", "chosen_by", "penalty"]
         means = rows.groupby(by).mean(numeric_only=True).reset_index()
         for number, (weights, style) in enumerate(_STYLES.items()):
-            of_weights = means[means["weights"] == weights]
+            weight_rows = means[means["weights"] == weights]
             baseline = {**_INTACT, "linestyle": style["linestyle"]}
-            axes.axhline(of_weights["baseline"].mean(), zorder=1, **baseline)
+            axes.axhline(weight_rows["baseline"].mean(), zorder=1, **baseline)
             for place, (name, look) in enumerate(_GATE_LOOKS.items()):
-                own = of_weights[of_weights["chosen_by"] == name]
+                own = weight_rows[weight_rows["chosen_by"] == name]
                 own = own.assign(percent=100 * own["share"] + (3 * number + place - 2.5) * _APART)
                 ends = own["percent"], own["low"], own["high"]
                 axes.vlines(*ends, color=look["color"], linewidth=0.6, zorder=2)

@@ -71,14 +71,14 @@ def correlated(
     shown, tables, metrics, draws = measures
     shape = shape_of(tables)
     layers = np.repeat(np.arange(shape[0]), shape[1])
-    of_heads = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])
+    head_draws = Draws(layers, _RESAMPLES, draws["permutations"], draws["seed"])
     every = [one for each in shown for one in find_series(each, tables, metrics, shape)]
     columns = [name for name in declared.names if not name.startswith("q_")]
     parts = [pd.DataFrame(columns=list(declared.names))]
     for about, values in needed:
         found = []
         for series, state, measured in _measures(every, about["task"]):
-            own = agreement(values, measured.reshape(1, -1), of_heads)
+            own = agreement(values, measured.reshape(1, -1), head_draws)
             if own.pairs:
                 found.append(
                     {"measure": series.key, "name": series.name, "measured": state}

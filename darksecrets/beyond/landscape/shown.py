@@ -236,7 +236,7 @@ def draw_flatness(sources: kit.Sources) -> kit.Figure:
     places = {task: task for task in sources.tasks}
 
     def states(axes: kit.Axes, title: str) -> None:
-        of_seeds, rows = (table[table["measure"] == measure[title]] for table in (seeds, means))
+        seed_rows, rows = (table[table["measure"] == measure[title]] for table in (seeds, means))
         look: dict[str, Any] = {
             "at": "task",
             "by": "state",
@@ -248,14 +248,14 @@ def draw_flatness(sources: kit.Sources) -> kit.Figure:
             state: {**each, "markersize": 1.6, "alpha": 0.6}
             for state, each in _FLATNESS_LOOKS.items()
         }
-        beside = of_seeds.assign(task=of_seeds["task"].map(list(places).index) + 0.09)
+        beside = seed_rows.assign(task=seed_rows["task"].map(list(places).index) + 0.09)
         kit.intervals(axes, beside, "value", small, **look)
         ends = ("ci_low", "ci_high")
         kit.intervals(
             axes, rows, "value", _FLATNESS_LOOKS, places=places, ends=ends, sure="learned", **look
         )
         axes.tick_params(axis="x", rotation=90 if len(places) > 3 else 0)
-        if min(of_seeds["value"].min(), rows[["value", "ci_low"]].min().min()) > 0:
+        if min(seed_rows["value"].min(), rows[["value", "ci_low"]].min().min()) > 0:
             if rows["value"].max() > 10 * rows["value"].min():
                 axes.set_yscale("log")
         else:

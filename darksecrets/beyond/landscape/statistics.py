@@ -56,14 +56,14 @@ def score(
     """
     require_alike(results, task)
     layers = [reset_layers(result, task, resampling) for result in results.values()]
-    of_seeds = [
+    seed_effects = [
         identify(table, task.name, f"{state}/seed-{seed}")
         for seed, table in zip(results, layers, strict=True)
     ]
     means = reset_means(results, layers, task, resampling)
     about = pd.DataFrame({"task": task.name, "state": state}, index=means.index)
     return {
-        declared.RESET_LAYERS.name: pd.concat(of_seeds, ignore_index=True),
+        declared.RESET_LAYERS.name: pd.concat(seed_effects, ignore_index=True),
         declared.RESET_MEANS.name: pd.concat([about, means], axis=1),
     }
 
@@ -89,9 +89,9 @@ def _effects(result: Reset, task: Task, resampling: Resampling) -> pd.DataFrame:
     outputs = _outputs(result)
     table, _ = effects(_as_sweep(outputs, result, task), task, resampling)
     number = table.groupby("metric", sort=False).cumcount().to_numpy()
-    of_loss = losses(task, outputs, result.labels)
+    example_losses = losses(task, outputs, result.labels)
     resamples = min(RESAMPLES, resampling.bootstrap)
-    change = of_loss[1:] - of_loss[0]
+    change = example_losses[1:] - example_losses[0]
     drawn = resampled_means(change.T, resamples, _rng(resampling))
     low, high = widened(interval(drawn), change.mean(axis=1), np.array(change.shape[1]))
     per_set = result.swaps.reset_index(drop=True).assign(
@@ -138,9 +138,10 @@ def reset_means(
     for metric, rows in first.groupby("metric", sort=False):
         resamples = min(RESAMPLES, draws.bootstrap)
         drawn = [bootstrap(sweep, str(metric), resamples, _rng(draws)) for sweep in sweeps]
-        of_loss = [losses(task, outputs, result.labels) for outputs, result in groups]
-        of_loss_drawn = [
-            resampled_means((found[1:] - found[0]).T, resamples, _rng(draws)) for found in of_loss
+        example_losses = [losses(task, outputs, result.labels) for outputs, result in groups]
+        drawn_losses = [
+            resampled_means((found[1:] - found[0]).T, resamples, _rng(draws))
+            for found in example_losses
         ]
         of = {
             name: np.stack([table.loc[rows.index, name].to_numpy(float) for table in tables])
@@ -149,14 +150,14 @@ def reset_means(
         bounds = [PERCENT * end for end in METRICS[str(metric)].bounds_of_differences]
         means = _means_over_seeds(of["delta"], PERCENT * np.stack(drawn)[:, :, 1:])
         low, high = feasible([means.low, means.high], bounds[0], bounds[1])
-        of_losses = _means_over_seeds(of["loss_delta"], np.stack(of_loss_drawn))
+        loss_means = _means_over_seeds(of["loss_delta"], np.stack(drawn_losses))
         parts.append(
             rows[columns].assign(
                 seeds=len(results),
                 **{name: of[name].mean(axis=0) for name in ("baseline", "score", "flips")},
                 **{"delta": means.mean, "ci_low": low, "ci_high": high, "p_value": means.p},
-                **{"loss_delta": of_losses.mean, "loss_low": of_losses.low},
-                loss_high=of_losses.high,
+                **{"loss_delta": loss_means.mean, "loss_low": loss_means.low},
+                loss_high=loss_means.high,
             )
         )
     table = pd.concat(parts, ignore_index=True)

@@ -154,8 +154,8 @@ def measure(reading: Reading, examples: Mapping[str, Sequence[Any]], seed: int) 
     parts: list[dict[str, Floats]] = []
     with progress("Norms", len(numbers), "examples") as advance:
         for batch in batches_for(model, batches_of(len(numbers), reading.batch_size), sizes):
-            of_batch = slice(batch.start, batch.stop)
-            tokens = _tokens(kinds[of_batch], numbers[of_batch], seed)
+            batch_rows = slice(batch.start, batch.stop)
+            tokens = _tokens(kinds[batch_rows], numbers[batch_rows], seed)
             parts.append(_measure_batch(model, pad(inputs, batch, tokenizer.pad_token_id), tokens))
             advance(len(batch))
     every = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -335,16 +335,18 @@ def tables(
         Both tables of every model.
     """
     control = means(models[random]).mean_over_heads()
-    of_layers = {"random": control.over_control, "random_correlation": control.correlation}
+    layer_values = {"random": control.over_control, "random_correlation": control.correlation}
     found = {}
     for name, measured in models.items():
         mean, drawn = means(measured), drawn_means(measured, seed)
         shape = mean.weight.shape  # every head has the value of its layer
-        of_heads = {key: np.broadcast_to(of[:, :-1, None], shape) for key, of in of_layers.items()}
-        heads = _table(mean, drawn, of_heads, measured, NORM_STATISTICS)
+        head_values = {
+            key: np.broadcast_to(of[:, :-1, None], shape) for key, of in layer_values.items()
+        }
+        heads = _table(mean, drawn, head_values, measured, NORM_STATISTICS)
         moved = distances_to_other_heads(mean, seed)
         mean, drawn = mean.mean_over_heads(), drawn.mean_over_heads()
-        found[name] = heads, _table(mean, drawn, of_layers, measured, NORM_LEVELS, moved)
+        found[name] = heads, _table(mean, drawn, layer_values, measured, NORM_LEVELS, moved)
     return found
 
 

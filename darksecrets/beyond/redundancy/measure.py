@@ -71,13 +71,13 @@ class MapStatistics:
         """
         number, shape = STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)
         uniform = np.broadcast_to(uniform, shape)  # short texts have no local layers
-        of_types = []
+        type_rows = []
         for values in (statistics, uniform):
             named = dict(zip(STATISTICS, np.moveaxis(values, 1, 0), strict=False))
             named[declared.BROAD] = values[:, number]
             named[declared.BROAD_FOR_LENGTH] = values[:, number] / uniform[:, number]
-            of_types.append(np.stack([named[name] for name in declared.TYPES], axis=1))
-        return cls(np.array(idx), *of_types)
+            type_rows.append(np.stack([named[name] for name in declared.TYPES], axis=1))
+        return cls(np.array(idx), *type_rows)
 
     @classmethod
     def joined(cls, parts: Sequence[MapStatistics]) -> MapStatistics:
@@ -234,9 +234,9 @@ def _count_by_layer(flags: Flags) -> Integers:
     """[..., types + 1, layers + 1] heads of a type, last of none; last, in all layers."""
     exclusive = [declared.TYPES.index(name) for name in declared.MAIN_TYPES[:-1]]
     none = ~flags[..., exclusive, :, :].any(axis=-3, keepdims=True)
-    of_layers = np.concatenate([flags, none], axis=-3).sum(axis=-1)
-    everywhere = of_layers.sum(axis=-1, keepdims=True)
-    return np.concatenate([of_layers, everywhere], axis=-1)
+    layer_counts = np.concatenate([flags, none], axis=-3).sum(axis=-1)
+    everywhere = layer_counts.sum(axis=-1, keepdims=True)
+    return np.concatenate([layer_counts, everywhere], axis=-1)
 
 
 def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
@@ -300,8 +300,8 @@ def _pairs_between_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name,
     for task, model in models:
         first.setdefault((_state(model), task), (task, model))
     for state in dict.fromkeys(state for state, _ in first):
-        of_state = [name for (other, _), name in first.items() if other == state]
-        for pair in itertools.combinations(of_state, 2):
+        state_models = [name for (other, _), name in first.items() if other == state]
+        for pair in itertools.combinations(state_models, 2):
             yield ("tasks", "", state), pair
 
 

@@ -86,10 +86,10 @@ def changes(examples: pd.DataFrame) -> pd.DataFrame:
         The table `redundancy_changes`; no rows for tasks without both states.
     """
     rows = [
-        {"task": task, "pairs": kind, **_change(of_kind)}
-        for task, of_task in examples.groupby("task", sort=False)
-        for kind, of_kind in of_task.groupby("pairs", sort=False)
-        if {"pretrained", "finetuned"} <= set(of_kind.dropna(subset="distance")["state"])
+        {"task": task, "pairs": kind, **_change(kind_rows)}
+        for task, task_rows in examples.groupby("task", sort=False)
+        for kind, kind_rows in task_rows.groupby("pairs", sort=False)
+        if {"pretrained", "finetuned"} <= set(kind_rows.dropna(subset="distance")["state"])
     ]
     return _corrected(pd.DataFrame(rows, columns=declared.REDUNDANCY_CHANGES.names))
 
@@ -118,10 +118,10 @@ def _change(distances: pd.DataFrame) -> dict[str, float]:
     }
     if count < FEWEST:
         return found
-    of_example = change.mean(axis=0)
-    mean = mean_over_seeds(change.mean(axis=1), of_example.var(ddof=1) / count)
+    example_change = change.mean(axis=0)
+    mean = mean_over_seeds(change.mean(axis=1), example_change.var(ddof=1) / count)
     rng = np.random.default_rng(0)
-    (p,) = sign_permutation(of_example[None], PERMUTATIONS, rng)
+    (p,) = sign_permutation(example_change[None], PERMUTATIONS, rng)
     largest = math.log(2)
     low, high = feasible(np.stack([mean.low, mean.high]), -largest, largest)
     return found | {"ci_low": low, "ci_high": high, "p_value": max(float(mean.p), p)}

@@ -35,7 +35,7 @@ _HELD_OUT = kit.line(kit.BLUE, dash="--")
 def draw_seed_variance(sources: kit.Sources) -> kit.Figure:
     """Draw a row of three panels per task: deviations over seeds, the best of n, correlations."""
     variances = sources.table(declared.SEED_VARIANCE)
-    of_maxima = sources.table(declared.EXPECTED_MAXIMUM, "maxima")
+    maximum_rows = sources.table(declared.EXPECTED_MAXIMUM, "maxima")
     stopping, metrics = sources.table(declared.EARLY_STOPPING, "stopping"), sources.main_metrics
 
     def rows_of(table: pd.DataFrame, task: str) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def draw_seed_variance(sources: kit.Sources) -> kit.Figure:
         axes.set_ylim(-0.25 * most, 4.2 * most)
 
     def maxima(axes: kit.Axes, task: str) -> None:
-        rows = rows_of(of_maxima, task)
+        rows = rows_of(maximum_rows, task)
         ends = ("ci_low", "ci_high")
         kit.lines(axes, rows, "drawn", "expected", {"": _BEST}, ends=ends, alpha=0.15)
         kit.lines(axes, rows, "drawn", "held_out", {"": _HELD_OUT})

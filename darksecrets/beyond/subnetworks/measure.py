@@ -84,9 +84,9 @@ class Parts:
     def table(self) -> pd.DataFrame:
         """Columns ``part``, ``layer``, ``head`` and ``kept``: all heads, then all MLPs."""
         layers, heads = (places.ravel() + 1 for places in np.indices(self.heads.shape))
-        of_heads = {"part": HEADS, "layer": layers, "head": heads, "kept": self.heads.ravel()}
-        of_mlps = {"part": MLPS, "layer": np.arange(len(self.mlps)) + 1, "head": pd.NA}
-        parts = [pd.DataFrame(of_heads), pd.DataFrame({**of_mlps, "kept": self.mlps})]
+        head_rows = {"part": HEADS, "layer": layers, "head": heads, "kept": self.heads.ravel()}
+        mlp_rows = {"part": MLPS, "layer": np.arange(len(self.mlps)) + 1, "head": pd.NA}
+        parts = [pd.DataFrame(head_rows), pd.DataFrame({**mlp_rows, "kept": self.mlps})]
         return pd.concat([part.astype({"head": "Int64"}) for part in parts], ignore_index=True)
 
 
@@ -347,9 +347,9 @@ def subnetworks(model: PreTrainedModel, found: SearchResult, draws: int, seed: i
 def _weights(model: PreTrainedModel) -> list[int]:
     """Weights of the linear maps of all heads, then of all MLPs."""
     layers, heads = linear_maps_of(model), shape_of(model).heads
-    of_heads = [sum(m.weight.numel() for m in layer.attention) // heads for layer in layers]
-    of_mlps = [sum(m.weight.numel() for m in layer.mlp) for layer in layers]
-    return [*np.repeat(of_heads, heads).tolist(), *of_mlps]
+    head_sizes = [sum(m.weight.numel() for m in layer.attention) // heads for layer in layers]
+    mlp_sizes = [sum(m.weight.numel() for m in layer.mlp) for layer in layers]
+    return [*np.repeat(head_sizes, heads).tolist(), *mlp_sizes]
 
 
 def predicted(

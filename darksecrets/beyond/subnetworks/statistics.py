@@ -196,8 +196,8 @@ def good_masks(table: pd.DataFrame, part: str) -> dict[str, Flags]:
     rows = table[(table["subnetwork"] == declared.GOOD) & (table["part"] == part)]
     rows = rows.sort_values(["seed", "layer", "head"])
     found = {}
-    for task, of_task in rows.groupby("task", sort=False):
-        seeds = of_task.groupby("seed", sort=True)["kept"]
+    for task, task_rows in rows.groupby("task", sort=False):
+        seeds = task_rows.groupby("seed", sort=True)["kept"]
         found[str(task)] = np.stack([kept.to_numpy(dtype=bool) for _, kept in seeds])
     return found
 
@@ -233,13 +233,13 @@ def _kappa(masks: Flags, seed: int) -> dict[str, float]:
     if np.isnan(kappa):
         return dict.fromkeys(("kappa", "ci_low", "ci_high"), np.nan)
     drawn = np.random.default_rng(seed).integers(parts, size=(RESAMPLES, parts))
-    of_parts = float(np.nanvar(fleiss_kappa(counts[drawn]), ddof=1)), parts - 1
-    of_seeds = 0.0, max(1, seeds - 1)
+    part_variance = float(np.nanvar(fleiss_kappa(counts[drawn]), ddof=1)), parts - 1
+    seed_variance = 0.0, max(1, seeds - 1)
     if seeds > 2:
         without = [fleiss_kappa(_counts(np.delete(masks, one, axis=0))) for one in range(seeds)]
-        of_seeds = (seeds - 1) ** 2 / seeds * float(np.nanvar(without, ddof=1)), seeds - 1
-    critical = critical_value(LEVEL, of_parts, of_seeds)
-    reach = critical * float(np.sqrt(of_parts[0] + of_seeds[0]))
+        seed_variance = (seeds - 1) ** 2 / seeds * float(np.nanvar(without, ddof=1)), seeds - 1
+    critical = critical_value(LEVEL, part_variance, seed_variance)
+    reach = critical * float(np.sqrt(part_variance[0] + seed_variance[0]))
     low, high = feasible([kappa - reach, kappa + reach], -1, 1)
     return {"kappa": kappa, "ci_low": low, "ci_high": high}
 

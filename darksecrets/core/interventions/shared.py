@@ -259,8 +259,8 @@ class _Branches:
         self, trunk: Trunk, below: torch.Tensor, nodes: Integers, rows: Integers
     ) -> torch.Tensor:
         """Input of the last layer: of nodes, and of the trunk for pairs that leave it there."""
-        of_nodes = below[self._index(nodes)]
-        return torch.cat([of_nodes, trunk[-1].hidden[self._index(rows[len(nodes) :])]])
+        node_outputs = below[self._index(nodes)]
+        return torch.cat([node_outputs, trunk[-1].hidden[self._index(rows[len(nodes) :])]])
 
     def _disabled(self, number: int, ranks: Integers) -> torch.Tensor:
         """[ranks, heads], all heads that are disabled in a layer."""
@@ -302,7 +302,7 @@ class _Branches:
     def _group_by_set(self, number: int, ranks: Integers) -> Iterator[tuple[slice, torch.Tensor]]:
         """Places of every set among pairs sorted by rank, and its own heads in a layer."""
         start = 0
-        for rank, of_set in itertools.groupby(ranks.tolist()):
-            end = start + len(list(of_set))
+        for rank, same_rank in itertools.groupby(ranks.tolist()):
+            end = start + len(list(same_rank))
             yield slice(start, end), self._own[rank, number].nonzero()[:, 0]
             start = end

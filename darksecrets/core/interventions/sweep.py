@@ -187,7 +187,7 @@ def result(task: Task, sets: Sequence[HeadSet], logits: Logits, split: EncodedSp
     rows = [(of.kind, of.layer, of.head, of.name) for of in sets]
     table = pd.DataFrame(rows, columns=list(SWEEP_SETS.names))
     table = table.astype({"layer": "Int64", "head": "Int64"})
-    predictions = np.stack([predict(task, of_set) for of_set in logits])
+    predictions = np.stack([predict(task, set_logits) for set_logits in logits])
     return SweepResult(table, predictions, split.labels, split.idx)
 
 
@@ -202,7 +202,7 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
     model, _ = load_classifier(model_folder, task, settings.seed)
     model = devices.place(model)
     sets = sweep_sets(shape_of(model), settings.sets, parts=settings.parts)
-    interventions = [of_set.intervention(settings.mode) for of_set in sets]
+    interventions = [each.intervention(settings.mode) for each in sets]
     backend = choose_backend(model, split, interventions)
     _log.info(
         "%s: mode %s, backend %s (%s), %d sets, %d examples",

@@ -257,10 +257,10 @@ def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
     oneDNN was more than twice as fast as MKL on a CPU not made by Intel. Weights are reordered for
     it once here, instead of in every product.
     """
-    of_linear = weight
+    linear_weight = weight
     if _uses_onednn(weight):
-        of_linear = torch.ops.mkldnn._reorder_linear_weight(weight, _TYPICAL_ROWS)
-    return lambda x: _multiply(x, of_linear, bias)
+        linear_weight = torch.ops.mkldnn._reorder_linear_weight(weight, _TYPICAL_ROWS)
+    return lambda x: _multiply(x, linear_weight, bias)
 
 
 def _multiply(

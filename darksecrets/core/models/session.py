@@ -124,10 +124,10 @@ class Layers(Mapping[int, torch.Tensor]):
 
     def head(self, layer: int, head: int) -> torch.Tensor:
         """One head of one layer, both from 1: [example, ...]."""
-        of_layer = self[layer]
-        if not 1 <= head <= of_layer.shape[1]:
-            raise InputError(f"Found head {head}, expected a head from 1 to {of_layer.shape[1]}.")
-        return of_layer[:, head - 1]
+        layer_maps = self[layer]
+        if not 1 <= head <= layer_maps.shape[1]:
+            raise InputError(f"Found head {head}, expected a head from 1 to {layer_maps.shape[1]}.")
+        return layer_maps[:, head - 1]
 
     def stack(self) -> torch.Tensor:
         """All layers, [example, layer, ...]."""

@@ -62,13 +62,13 @@ def intervals(
     rows = rows.assign(place=rows[at].map(lines).astype(float) + apart * steps)
     for kind, look in looks.items():
         own = rows[rows[by] == kind] if by else rows
-        for flag, of_flag in own.groupby(own[sure] if sure else np.ones(len(own), dtype=bool)):
+        for flag, flag_rows in own.groupby(own[sure] if sure else np.ones(len(own), dtype=bool)):
             shown = {**look, "linestyle": "none"} if flag else hollow({**look, "linestyle": "none"})
             if ends is not None:
                 draw = axes.vlines if upright else axes.hlines
-                low, high = (of_flag[end] for end in ends)
-                draw(of_flag["place"], low, high, color=_edge(look), linewidth=0.8)
-            across, up = of_flag[value], of_flag["place"]
+                low, high = (flag_rows[end] for end in ends)
+                draw(flag_rows["place"], low, high, color=_edge(look), linewidth=0.8)
+            across, up = flag_rows[value], flag_rows["place"]
             axes.plot(*((up, across) if upright else (across, up)), label=kind, **shown)
     if places is not None:
         _name(axes, list(places.values()), upright=upright)

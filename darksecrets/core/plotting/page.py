@@ -128,8 +128,8 @@ class Grid:
         groups, beside = blocks(len(self.columns), self.most)
         across = sum(panel.width for panel in self.rows[0]) / self.rows[0][0].width
         higher = max(1.0, (width / beside / across / _NARROW) ** 0.5)
-        of_rows = sum(row[0].height * (1 if row[0].fixed else higher) for row in self.rows)
-        return groups * (of_rows + (1.4 + bool(self.headline)) * _LINE)
+        row_heights = sum(row[0].height * (1 if row[0].fixed else higher) for row in self.rows)
+        return groups * (row_heights + (1.4 + bool(self.headline)) * _LINE)
 
     def fill(self, figure: SubFigure, width: float) -> None:
         """Draw all panels to a figure of this width."""

@@ -153,8 +153,8 @@ def drawn_correlations(
     influence = (units - 1) * (z[0] - z[1:])
     error = influence.std(axis=0, ddof=1) / np.sqrt(units)
     influence *= ratio(np.maximum(error, 1 / np.sqrt(units - 3)), error)
-    of_units = np.tanh(z[0] + distance_to_new_models(influence, resamples, rng)).mean(axis=1)
-    return np.asarray(of_units + distance_to_new_models(scores[0], resamples, rng))
+    unit_draws = np.tanh(z[0] + distance_to_new_models(influence, resamples, rng)).mean(axis=1)
+    return np.asarray(unit_draws + distance_to_new_models(scores[0], resamples, rng))
 
 
 def probability_greatest(drawn: Floats, tolerance: float) -> Floats:
@@ -195,8 +195,8 @@ def excess_over_rivals(means: Floats, drawn: Floats, tolerance: float) -> Floats
     for one in range(candidates):
         rest = np.arange(candidates) != one
         apart = means[:, [one]] - means[:, rest]
-        of_samples = drawn[:, :, [one]] - drawn[:, :, rest]
-        low, high = quantiles_of_known(np.moveaxis(of_samples, 1, 0), (LEVEL / 2, 1 - corrected))
+        sample_draws = drawn[:, :, [one]] - drawn[:, :, rest]
+        low, high = quantiles_of_known(np.moveaxis(sample_draws, 1, 0), (LEVEL / 2, 1 - corrected))
         parts = np.stack([apart, np.minimum(low, apart) - tolerance, high + tolerance])
         least = np.where(np.isnan(parts), np.inf, parts).min(axis=(1, 2), initial=np.inf)
         known_by_all = ~np.isnan(means[:, one]).any(axis=0) & np.isfinite(least).all(axis=0)

@@ -184,7 +184,7 @@ def _p_value(ranks: list[Floats], rho: float, draws: Draws, *, within: bool) -> 
         ]
         drawn = _mean_products([np.broadcast_to(ranks[0][0], moved[0].shape), *moved])
     # Permuting within layers leaves the correlation of the layers' means.
-    means = [[_layer_means(row, draws.layers) for row in of_group] for of_group in ranks]
+    means = [[_layer_means(row, draws.layers) for row in group_ranks] for group_ranks in ranks]
     expected = float(_mean_products(*means)) if within else 0.0
     extreme = np.abs(drawn - expected) >= abs(rho - expected) - _TIE
     return float((1 + extreme.sum()) / (1 + len(drawn)))

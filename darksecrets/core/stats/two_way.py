@@ -46,12 +46,12 @@ def components(values: Floats) -> tuple[Component, Component, Component]:
     """
     rows, columns = values.shape
     mean = values.mean()
-    of_rows, of_columns = values.mean(axis=1) - mean, values.mean(axis=0) - mean
-    rest = values - mean - of_rows[:, None] - of_columns
+    row_effects, column_effects = values.mean(axis=1) - mean, values.mean(axis=0) - mean
+    rest = values - mean - row_effects[:, None] - column_effects
     free = (rows - 1) * (columns - 1)
     squares = [
-        columns * float((of_rows**2).sum()) / (rows - 1),
-        rows * float((of_columns**2).sum()) / (columns - 1),
+        columns * float((row_effects**2).sum()) / (rows - 1),
+        rows * float((column_effects**2).sum()) / (columns - 1),
         float((rest**2).sum()) / free,
     ]
     least = _ROUNDING * float((values**2).mean())

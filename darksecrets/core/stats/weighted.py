@@ -58,12 +58,12 @@ def class_score(
         blocks.append([_columns(flags) for flags in (predicted & (block == labels), predicted)])
 
     def weigh(weights: Weights) -> Floats:
-        of_gold = _sums(weights, gold)[:, None]
+        gold_sums = _sums(weights, gold)[:, None]
         scores = []
         for block in blocks:
             shape = (len(weights), -1, len(classes))
             hits, predicted = (_sums(weights, flags).reshape(shape) for flags in block)
-            scores.append(score(Counts(hits, predicted, np.broadcast_to(of_gold, hits.shape))))
+            scores.append(score(Counts(hits, predicted, np.broadcast_to(gold_sums, hits.shape))))
         return np.concatenate(scores, axis=1)
 
     return weigh

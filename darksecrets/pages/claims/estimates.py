@@ -210,11 +210,11 @@ def average_over_seeds(parts: Sequence[Estimate], pooled: Spread) -> Estimate:
     values = np.array([part.value for part in parts])
     mean, count = float(values.mean()), len(parts)
     excess = max(float(values.var(ddof=1)) - pooled.deviation**2, 0.0)
-    of_seeds = (pooled.deviation**2 / count, pooled.degrees), (excess / count, count - 1)
+    seed_variance = (pooled.deviation**2 / count, pooled.degrees), (excess / count, count - 1)
 
     def reach(half: float) -> tuple[float, float]:
         """Half-width over seeds and examples, and degrees of freedom to widen it with."""
-        variances = ((half / critical_value(LEVEL)) ** 2, math.inf), *of_seeds
+        variances = ((half / critical_value(LEVEL)) ** 2, math.inf), *seed_variance
         error = math.sqrt(sum(variance for variance, _ in variances))
         _, degrees = max(variances, key=operator.itemgetter(0))
         return critical_value(LEVEL, *variances) * error, min(degrees, pooled.degrees)

@@ -99,8 +99,8 @@ class Question:
         """Whether its numbers are of models fine-tuned on tasks."""
         states = self.where.get("state", self.where.get("model", ""))
         states = states if isinstance(states, tuple) else (states,)
-        of_tasks = any({"task", "tasks"} & {*declared[name].names} for name in self.sources)
-        return of_tasks and not set(states) <= {"pretrained", "frozen", RANDOM}
+        has_tasks = any({"task", "tasks"} & {*declared[name].names} for name in self.sources)
+        return has_tasks and not set(states) <= {"pretrained", "frozen", RANDOM}
 
     @property
     def function(self) -> Rows | None:
@@ -203,10 +203,10 @@ def select_for_run(papers: Sequence[Paper], named: Collection[str]) -> list[Pape
         papers: The registry.
         named: The analyses that the run makes. Claims that need tables of others are left out.
     """
-    of_table = analyses.analyses_by_table()
+    analysis_by_table = analyses.analyses_by_table()
 
     def is_asked(claim: Claim) -> bool:
-        return all(of_table.get(name, analyses.PAPER) in named for name in claim.tables)
+        return all(analysis_by_table.get(name, analyses.PAPER) in named for name in claim.tables)
 
     return [
         replace(paper, claims=tuple(filter(is_asked, paper.claims)))

@@ -45,8 +45,8 @@ def draw(sources: kit.Sources) -> dict[str, kit.Figure]:
         sentences = [text for text in (example["sentence1"], example["sentence2"]) if text]
         cut = f" · {example['cut']} tokens at the end are cut off" if example["cut"] else ""
         own = replace(sources, label=sources.label + cut)
-        of_example = patterns[patterns["idx"] == idx]
-        figures[f"heads-{idx + 1}"] = heads_figure(own, maps, of_example, sentences)
+        example_patterns = patterns[patterns["idx"] == idx]
+        figures[f"heads-{idx + 1}"] = heads_figure(own, maps, example_patterns, sentences)
         figures[f"maps-{idx + 1}"] = maps_figure(own, maps, large, tokens, sentences)
     return figures
 

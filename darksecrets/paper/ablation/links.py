@@ -91,8 +91,8 @@ class Experiments:
                 mine &= table["seed"] == seed
             rows = table[mine]
             relations = rows["relation"] if name == TOKEN_PAIRS else pd.Series("", rows.index)
-            for relation, of_relation in rows.groupby(relations, sort=False):
-                yield Group(name, str(relation), of_relation[of_relation["q_value"] < LEVEL])
+            for relation, relation_rows in rows.groupby(relations, sort=False):
+                yield Group(name, str(relation), relation_rows[relation_rows["q_value"] < LEVEL])
 
 
 def linked(

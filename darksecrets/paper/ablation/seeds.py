@@ -52,12 +52,12 @@ def effects_over_seeds(results: Results, task: Task, resampling: Resampling) -> 
         drawn = _bootstraps(results, metric, resampling)
         sets = next(iter(results.values())).sets
         for kind in PARTS:
-            of_kind = np.flatnonzero(sets["kind"] == kind)
+            kind_rows = np.flatnonzero(sets["kind"] == kind)
             places = sets.loc[sets["kind"] == kind, ["layer", "head"]].reset_index(drop=True)
             about = {"metric": metric, "kind": kind}
             bounds = METRICS[metric].bounds_of_differences
             effects.append(
-                _effects(deltas[:, of_kind], drawn[:, :, of_kind], places, about, bounds)
+                _effects(deltas[:, kind_rows], drawn[:, :, kind_rows], places, about, bounds)
             )
     return joined(effects, SEED_EFFECTS.names[2:])
 

@@ -78,7 +78,7 @@ def word_features(tokens: Sequence[Mapping[str, Any]]) -> Flags:
     Returns:
         [words, features], features in the order of `WORD_FEATURES`.
     """
-    of_labels = {
+    label_features = {
         "noun": [token["tag"] in NOUNS for token in tokens],
         "verb": [token["tag"] in VERBS for token in tokens],
         "pronoun": [token["tag"] in PRONOUNS for token in tokens],
@@ -87,7 +87,7 @@ def word_features(tokens: Sequence[Mapping[str, Any]]) -> Flags:
         "negation": negation_words([token["text"] for token in tokens]),
         "punctuation": [token["dep"] in PUNCTUATION for token in tokens],
     }
-    return np.array([of_labels[name] for name in WORD_FEATURES], dtype=np.bool_).T
+    return np.array([label_features[name] for name in WORD_FEATURES], dtype=np.bool_).T
 
 
 def negation_words(words: Sequence[str]) -> list[bool]:

@@ -85,13 +85,13 @@ def level(
 
     weights, others = read("weights"), {"uniform": read("uniform")}
     heads = stacked(profiles, "heads", measure).mean(axis=0)
-    of_heads = {"uniform": heads}
+    head_excess = {"uniform": heads}
     if measure in CONTROLLED:
         others["control"] = read("control")
-        of_heads["control"] = heads - stacked(profiles, "control_heads", measure).mean(axis=0)
+        head_excess["control"] = heads - stacked(profiles, "control_heads", measure).mean(axis=0)
     excess, beyond = [], []
     for name, values in others.items():
-        moved = _distance_to_other_heads(of_heads[name], resamples, seed, encoder=layered)
+        moved = _distance_to_other_heads(head_excess[name], resamples, seed, encoder=layered)
         differences = _beyond_rounding(weights, values)
         excess.append(means(differences) + moved)
         beyond.append(_mean(differences))
@@ -173,7 +173,7 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
         InputError: See `profiles.check_paired`.
     """
     check_paired(models)
-    states = list(dict.fromkeys(state for of_task in models.values() for state in of_task))
+    states = list(dict.fromkeys(state for task_states in models.values() for state in task_states))
     parts: list[dict[str, Any]] = []
     for state in states:
         tasks = [task for task in models if state in models[task]]
@@ -183,10 +183,10 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
                 for number, task in enumerate(tasks)
             ]
             excess = np.stack([one.excess for one in found], axis=2)
-            of_tasks = probability_greatest(excess, TOLERANCE)
+            task_chances = probability_greatest(excess, TOLERANCE)
             for number, task in enumerate(tasks):
                 one, profiles = found[number], models[task][state]
-                one.columns["greatest_of_tasks"] = of_tasks[number]
+                one.columns["greatest_of_tasks"] = task_chances[number]
                 named = {"task": task, "state": state, "measure": measure, "seeds": len(profiles)}
                 parts += [named | rows for rows in _rows(one, profiles[0])]
     columns = {name: _joined(name, parts) for name in ATTENTION_LEVELS.names}

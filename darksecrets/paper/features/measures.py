@@ -180,10 +180,10 @@ class Mean(Additive):
         if not len(kinds):
             return
         reduced = reduced_sets(cells, values, how)
-        of_kind = (np.arange(len(self.sets))[:, None] == kinds).astype(np.float64)
+        kind_flags = (np.arange(len(self.sets))[:, None] == kinds).astype(np.float64)
         counted = ~np.isnan(reduced)
-        self.sums += np.tensordot(of_kind, np.where(counted, reduced, 0.0), axes=1)
-        self.sets += np.rint(np.tensordot(of_kind, counted, axes=1)).astype(np.int64)
+        self.sums += np.tensordot(kind_flags, np.where(counted, reduced, 0.0), axes=1)
+        self.sets += np.rint(np.tensordot(kind_flags, counted, axes=1)).astype(np.int64)
 
     def means(self) -> Floats:
         """[kinds, ...heads] means; NaN where there are no sets."""
@@ -340,15 +340,15 @@ def _compare(
     """Draw what the pairs of an example are compared with; nothing if it has no pairs."""
     if not len(pairs):
         return
-    of_keys, of_places, of_forms = rngs
+    key_rng, place_rng, form_rng = rngs
     classes = None if name == "equal" else one.features[:, _CLASSES] @ (1, 2, 4)
     six, found = [], {control: list[Drawn]() for control in (KEY, PLACE, FORM)}
     for chosen, queries, keys in _pairs_between_sentences(pairs, one):
-        found[KEY].append(other_queries(chosen, queries, DRAWS, of_keys, classes))
-        six.append(hexagons(chosen, queries, keys, DRAWS, of_keys))
-        others = draw_at_relative_places(chosen, queries, keys, DRAWS, of_places)
+        found[KEY].append(other_queries(chosen, queries, DRAWS, key_rng, classes))
+        six.append(hexagons(chosen, queries, keys, DRAWS, key_rng))
+        others = draw_at_relative_places(chosen, queries, keys, DRAWS, place_rng)
         found[PLACE].append(Drawn(chosen, others))
-        found[FORM].append(other_keys(chosen, keys, one.words, one.forms, DRAWS, of_forms))
+        found[FORM].append(other_keys(chosen, keys, one.words, one.forms, DRAWS, form_rng))
     joined = {control: Drawn.joined(parts) for control, parts in found.items()}
     # In the order of the draws: with local attention, a pair is compared with draws of its own.
     joined[DISTANCE] = Drawn(joined[PLACE].pairs, drawn)
@@ -545,8 +545,8 @@ class Measure:
         A head that can reach none of a kind's cells has 0 ``examples`` and the weight 0.
         """
         numbers, *places = np.indices(real.sums.shape)
-        of_heads = zip(("layer", "head")[-len(places) :], places, strict=True)
-        columns = {name: place.ravel() + 1 for name, place in of_heads}
+        head_places = zip(("layer", "head")[-len(places) :], places, strict=True)
+        columns = {name: place.ravel() + 1 for name, place in head_places}
         for column in self.table.columns:
             if column.name in self.columns and column.values:
                 columns[column.name] = np.array(column.values)[numbers.ravel()]
@@ -707,8 +707,8 @@ def measure_several(
 def _tables(sums: Mapping[str, Sums], heads: slice) -> dict[str, pd.DataFrame]:
     """The `TABLES` of some heads of all layers."""
     own: dict[str, Any] = {
-        name: [each if each is None else each.of(heads) for each in of_name]
-        for name, of_name in sums.items()
+        name: [each if each is None else each.of(heads) for each in name_sums]
+        for name, name_sums in sums.items()
     }
     means = {name: real.means() for name, (real, *_) in own.items()}
     found = {name: entry.rows(means, *own[name]) for name, entry in MEASURES.items()}
@@ -736,7 +736,7 @@ def _collect(
     for collector, part in zip(collectors, parts, strict=True):
         if collector is not None:
             own, random = (
-                {name: of_heads[..., part] for name, of_heads in every.items()}
+                {name: head_values[..., part] for name, head_values in every.items()}
                 for every in (values, control)
             )
             collector.add(idx, batch.features, own, even, random)

@@ -268,7 +268,10 @@ class Differences(Additive):
     def tests(self) -> dict[str, Floats]:
         """[kinds, layer, head] columns ``p_value`` and ``q_value`` of exceeding all controls."""
         p = intersection_union(student(self.sums, self.squares, self.units).p)
-        return {"p_value": p, "q_value": np.stack([benjamini_hochberg(of_kind) for of_kind in p])}
+        return {
+            "p_value": p,
+            "q_value": np.stack([benjamini_hochberg(kind_p_values) for kind_p_values in p]),
+        }
 
     def control_columns(self) -> dict[str, Floats]:
         """[control, kinds, layer, head] columns of `tables.PAIR_CONTROLS`."""

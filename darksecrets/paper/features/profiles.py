@@ -138,12 +138,12 @@ class Collector:
         self.idx += idx
         self.tokens.append(features.sum(axis=1))
         for part, values in (("weights", weights), ("uniform", uniform), ("control", control)):
-            for name, of_heads in values.items():
-                mean, layers = of_heads.mean(axis=-1), weights[name].shape[2]
-                of_layers = np.broadcast_to(mean, (*mean.shape[:-1], layers))
-                self.examples[part].setdefault(name, []).append(of_layers)
+            for name, head_values in values.items():
+                mean, layers = head_values.mean(axis=-1), weights[name].shape[2]
+                layer_values = np.broadcast_to(mean, (*mean.shape[:-1], layers))
+                self.examples[part].setdefault(name, []).append(layer_values)
                 if part in self.sums:
-                    sums = np.nan_to_num(of_heads).sum(axis=0)
+                    sums = np.nan_to_num(head_values).sum(axis=0)
                     self.sums[part][name] = self.sums[part].get(name, 0) + sums
 
     def profiles(self) -> Profiles:

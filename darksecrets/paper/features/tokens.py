@@ -134,13 +134,13 @@ def describe_example(
     pieces = []
     for number, words in enumerate(sentences):
         spans = np.array([[word["start"], word["end"]] for word in words]).reshape(-1, 2)
-        of_words = overlaps(offsets, segments, special, number, spans)
-        features[:, :-2] |= of_words @ labels.word_features(words)
+        word_overlaps = overlaps(offsets, segments, special, number, spans)
+        features[:, :-2] |= word_overlaps @ labels.word_features(words)
         for relation, (first, second) in enumerate((verbs_and_subjects(words), nouns(words))):
-            pairs = of_words[:, first] @ of_words[:, second].T
+            pairs = word_overlaps[:, first] @ word_overlaps[:, second].T
             related[2 * relation] |= pairs
             related[2 * relation + 1] |= pairs.T
-        pieces.append(of_words)
+        pieces.append(word_overlaps)
     related &= ~np.eye(length, dtype=np.bool_)  # a word piece that overlaps two words
     pairs_of = tuple(np.argwhere(matrix) for matrix in related)
     equal = _equal(sentences, pieces)
@@ -156,9 +156,9 @@ def _forms(
     numbers = {word: number for number, word in enumerate(dict.fromkeys(written))}
     classes = frequency_classes([counts[word] for word in numbers])
     rows = [(number, len(word), classes[number]) for word, number in numbers.items()]
-    of_words = np.array([*(rows[numbers[word]] for word in written), (-1, -1, -1)])
+    word_rows = np.array([*(rows[numbers[word]] for word in written), (-1, -1, -1)])
     belongs = np.concatenate([*pieces, np.ones((length, 1))], axis=1)
-    found = of_words[belongs.argmax(axis=1)]
+    found = word_rows[belongs.argmax(axis=1)]
     return found[:, 0], found[:, 1:]
 
 

@@ -55,7 +55,7 @@ def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int)
     weights, control = (
         stacked(profiles, part, GREATEST)[:, :, present] for part in ("weights", "control")
     )
-    mean, of_control = (nanmean(v, axis=1).mean(axis=0) for v in (weights, control))
+    mean, control_mean = (nanmean(v, axis=1).mean(axis=0) for v in (weights, control))
     rng = np.random.default_rng(seed)
     drawn = drawn_means(weights, resamples, rng, _known_trends)
     low, high = np.clip(interval_of_known(drawn), -1, 1)
@@ -67,7 +67,7 @@ def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int)
             "correlation": rank_trends(mean),
             "correlation_low": low,
             "correlation_high": high,
-            "control": rank_trends(of_control),
+            "control": rank_trends(control_mean),
             "p_value": trend_test(mean, draws, rng),
         }
     )

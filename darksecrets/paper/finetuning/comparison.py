@@ -100,8 +100,8 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
     in_order = sorted(parts.values(), key=lambda part: int(part["seed"].iloc[0]))
     by_state = pd.concat(in_order).groupby("state", sort=False)
     seeds = {str(state): sorted(rows["seed"].unique().tolist()) for state, rows in by_state}
-    if len({tuple(of_state) for of_state in seeds.values()}) > 1:
-        found = ", ".join(f"{state} {of_state}" for state, of_state in seeds.items())
+    if len({tuple(state_seeds) for state_seeds in seeds.values()}) > 1:
+        found = ", ".join(f"{state} {state_seeds}" for state, state_seeds in seeds.items())
         raise InputError(
             f"{task.name}: found predictions of the seeds {found}; expected the same seeds for "
             "every state. Run again to make those that are missing."
@@ -118,8 +118,8 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
     kind: Any = np.float64 if task.is_regression else np.int64
     predictions = {
         str(name): rows["prediction"].to_numpy(dtype=kind).reshape(-1, len(first))
-        for of_name in (by_state, table.groupby("baseline"))
-        for name, rows in of_name
+        for groups in (by_state, table.groupby("baseline"))
+        for name, rows in groups
     }
     return Outcomes(
         task, first["label"].to_numpy(dtype=kind), predictions, next(iter(seeds.values()))

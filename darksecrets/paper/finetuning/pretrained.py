@@ -112,15 +112,15 @@ def evaluate_pretrained(
             ]
             details = {"new_parameters": new, "device": str(model.device)}
             details["scoring_batch_size"] = batch_size
-        of_train, of_validation = features
+        train_features, validation_features = features
         signs = {PRETRAINED: 1.0, FROZEN: 1.0}
         if task.is_regression:
-            signs[PRETRAINED] = sign(_predict(frozen, of_train), train.labels)
+            signs[PRETRAINED] = sign(_predict(frozen, train_features), train.labels)
         values[seed] = {"sign": signs[PRETRAINED], "scores": {}}
         for state in (PRETRAINED, FROZEN):
             if state == FROZEN:
-                fit(frozen, of_train, train.labels, task, seed, settings)
-            logits = np.float32(signs[state]) * _predict(frozen, of_validation)
+                fit(frozen, train_features, train.labels, task, seed, settings)
+            logits = np.float32(signs[state]) * _predict(frozen, validation_features)
             files = {
                 name: folders[state] / f"seed-{seed}.csv"
                 for name, folders in (("scores", scores), ("predictions", predictions))

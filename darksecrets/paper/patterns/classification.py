@@ -93,8 +93,8 @@ def _classified(
     )
     parts = zip(torch.split(flat, batch_size), torch.split(owners, batch_size), strict=True)
     for part, owner in parts:
-        of_kinds = classifier(Seen.of(part.to(device), special[owner], segments[owner]))
-        yield [classifier.read(of_kinds, definition) for definition in DEFINITIONS]
+        kind_outputs = classifier(Seen.of(part.to(device), special[owner], segments[owner]))
+        yield [classifier.read(kind_outputs, definition) for definition in DEFINITIONS]
 
 
 def _table(store: Maps, patterns: npt.NDArray[np.int8], sure: Singles) -> pd.DataFrame:

@@ -1,16 +1,16 @@
 """The classifier of self-attention maps: a regression on hand-made features (section 4.1).
 
-The paper's classifier is a convolutional network. On encoders that it has not seen, it is far
-worse than a regression on features that express the definitions of the classes, and beside the
-regression it adds next to nothing (`benchmarks/results/pattern_transfer.md`). So the regression
-classifies a run's maps, and the cross-validation compares it with the network.
+The paper's classifier is a convolutional network. On encoders that it has not seen, one that is
+trained on labelled maps alone is far worse than a regression on features that express the
+definitions of the classes. So the regression classifies a run's maps, and teaches the network, with
+which the cross-validation compares it (`benchmarks/results/pattern_transfer.md`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from torch import nn
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, write_json
-from darksecrets.paper.patterns import augmentation, cnn, logistic
+from darksecrets.paper.patterns import augmentation, cnn, drawn_maps, logistic
 from darksecrets.paper.patterns.classes import PATTERNS, Definition
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
 from darksecrets.paper.patterns.features import features
@@ -32,7 +32,10 @@ EVENNESS = 0.5
 """How much rare kinds weigh in training: 0 each map the same, 1 each kind the same."""
 COMPOSED = 0.1
 """Weight of a composed map in training; that of the labelled ones is 1 on average."""
+LABELLED = 8.0
+"""Weight of a labelled map in the network's training; that of a drawn one is 1 on average."""
 _LEAST = 1e-12
+_TOGETHER = 256  # drawn maps that are prepared together
 WEIGHTS, SETTINGS = "model.safetensors", "classifier.json"
 _REMEDY = (
     "Remove the folder and run again; the classifier that ships is made again by "
@@ -174,9 +177,9 @@ class Classifier(nn.Module):
         Returns:
             [maps, classes].
         """
-        of_kinds = torch.softmax(outputs, dim=1)
-        of_classes = of_kinds @ torch.from_numpy(members(definition)).to(of_kinds)
-        return torch.softmax(of_classes.clamp(min=_LEAST).log() / self.temperature, dim=1)
+        kind_chances = torch.softmax(outputs, dim=1)
+        class_chances = kind_chances @ torch.from_numpy(members(definition)).to(kind_chances)
+        return torch.softmax(class_chances.clamp(min=_LEAST).log() / self.temperature, dim=1)
 
 
 def untrained(temperature: float = 1.0) -> Classifier:
@@ -192,12 +195,55 @@ def train(prepared: Prepared, rows: npt.NDArray[np.int64]) -> Classifier:
 
 
 def train_network(
-    prepared: Prepared, rows: npt.NDArray[np.int64], training: cnn.Training
+    prepared: Prepared, rows: npt.NDArray[np.int64], drawn: Inputs, training: cnn.Training
 ) -> cnn.PatternNet:
-    """Train the network that the classifier is compared with, on labelled maps only."""
-    kinds = prepared.kinds[rows]
-    known, counts = torch.from_numpy(kinds), torch.from_numpy(weights_of(kinds))
-    return cnn.train(prepared.inputs.images[rows], known, counts, training)
+    """Train the network that the classifier is compared with.
+
+    It learns the labels of some labelled maps, and what the regression, which is trained on the
+    same labels, says of drawn maps. Of a labelled map that may be of several kinds, it learns what
+    the regression says among these.
+
+    Args:
+        prepared: Labelled maps.
+        rows: Those to train on.
+        drawn: From `prepare_drawn`; labels and encoders that are left out have no part in them.
+        training: Settings.
+    """
+    regression, labelled = train(prepared, rows).regression, prepared.inputs[rows]
+    possible = torch.from_numpy(prepared.kinds[rows])
+    known = torch.softmax(regression(labelled.features), dim=1) * possible + _LEAST * possible
+    answers = torch.softmax(regression(drawn.features), dim=1)
+    likeliest = np.eye(len(MAP_KINDS), dtype=bool)[answers.argmax(dim=1).numpy()]
+    weights = [LABELLED * weights_of(prepared.kinds[rows]), weights_of(likeliest)]
+    return cnn.train(
+        torch.cat([labelled.images.to(drawn.images), drawn.images]),
+        torch.cat([known / known.sum(dim=1, keepdim=True), answers]),
+        torch.from_numpy(np.concatenate(weights)),
+        training,
+    )
+
+
+def prepare_drawn(training: cnn.Training) -> Inputs:
+    """Draw maps and prepare them; their images are in half precision, to save memory."""
+    of_length: dict[int, list[drawn_maps.DrawnMap]] = {}
+    for one in drawn_maps.draw(training.drawn, training.seed):
+        of_length.setdefault(len(one.weights), []).append(one)
+    parts = []
+    for maps in of_length.values():
+        for start in range(0, len(maps), _TOGETHER):
+            parts.append(Inputs.of(_see(maps[start : start + _TOGETHER])))
+    images = torch.cat([part.images.half() for part in parts])
+    return Inputs(images, torch.cat([part.features for part in parts]))
+
+
+def _see(maps: Sequence[drawn_maps.DrawnMap]) -> Seen:
+    """Drawn maps of equal length as annotators see them."""
+    weights = torch.from_numpy(np.stack([one.weights for one in maps]))
+    special, segments = (
+        torch.cat([_digits(marks) for marks in columns])
+        for columns in zip(*((one.special, one.segments) for one in maps), strict=True)
+    )
+    return Seen.of(weights, special == 1, segments)
 
 
 def weights_of(kinds: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:

@@ -6,14 +6,19 @@ Eight convolutional layers with ReLU, as in the paper, in the arrangement of the
 neither paper mentions, is added: with it, a few hundred maps and few epochs are enough.
 
 Maps have any length. Each is resampled to one size. This is better than the follow-up's
-zero-padding to one size, at a fifteenth of the work (`benchmarks/results/pattern_sizes.md`).
-Besides the map, the network sees which columns are special tokens and which cells are within one
-sentence, because the classes are about these.
+zero-padding to one size, at a fraction of the work (`benchmarks/results/pattern_sizes.md`). Besides
+the map, the network sees what the classes are about and a resampled map no longer shows: which
+columns are special tokens, which cells are within one sentence or near the diagonal, how dark a
+column is on average, and how even a row.
+
+A few labelled encoders are too little to learn from: see `drawn_maps` and `train_network` in
+`classifier`.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from functools import cache
 
@@ -23,15 +28,22 @@ from torch import nn
 from darksecrets.paper.patterns.definitions import MAP_KINDS
 from darksecrets.paper.patterns.seen import Seen
 
-SIZE = 24
+SIZE = 16
 """Height and width, in cells, of the image that a map is resampled to."""
-CHANNELS = ("darkness", "weight × L", "special column", "same sentence")
-"""Planes of an image."""
+CHANNELS = (
+    *("darkness", "weight × L", "special column", "same sentence"),
+    *("near the diagonal", "distance", "darkness of the column", "entropy of the row"),
+)
+"""Planes of an image; the first two are of the weights, the next four of the tokens."""
+NEAR = 1.5
+"""Distance in tokens at which a cell is 1/e near the diagonal."""
 STAGES = ((16, 16), (32, 32), (64, 64))
 """Channels of the 3 × 3 layers; 2 × 2 max pooling between stages."""
 LAST = 16
 """Channels of the first 1 × 1 layer."""
 _LOG_SCALE = 4.0  # divides log(1 + weight × L): 1 for a weight 54 times that of a uniform map
+_FARTHEST = 5.0  # divides log(1 + distance): 1 for a distance of 147 tokens
+_LEAST = 1e-9  # weight whose logarithm is taken at least
 
 
 class PatternNet(nn.Module):
@@ -65,7 +77,7 @@ class PatternNet(nn.Module):
 
 
 def images(seen: Seen) -> torch.Tensor:
-    """Make images of maps: resampled to one size, with means of cells if they shrink.
+    """Make images of maps: resampled to one size, with repeated cells or means of cells.
 
     Args:
         seen: Maps of equal length.
@@ -79,16 +91,41 @@ def images(seen: Seen) -> torch.Tensor:
     groups = matrix @ seen.groups
     special = groups[:, None, :, 2].expand_as(drawn)
     text = groups[:, :, :2]
-    return torch.stack([drawn, scaled, special, text @ text.transpose(1, 2)], dim=1)
+    columns = (seen.drawn.mean(dim=1) @ matrix.T)[:, None, :].expand_as(drawn)
+    evenness = (_entropy(seen.weights) @ matrix.T)[:, :, None].expand_as(drawn)
+    near, distance = (one.expand_as(drawn) for one in _places(seen.length, SIZE, drawn.device))
+    planes = [drawn, scaled, special, text @ text.transpose(1, 2), near, distance]
+    return torch.stack([*planes, columns, evenness], dim=1)
+
+
+def _entropy(weights: torch.Tensor) -> torch.Tensor:
+    """[maps, L] entropy of rows, relative to that of a uniform row."""
+    terms = weights.clamp(min=_LEAST).log() * weights
+    return terms.sum(dim=2) / -math.log(max(weights.shape[2], 2))
 
 
 @cache
 def _resampling(length: int, size: int, device: torch.device) -> torch.Tensor:
-    """[size, L] matrix of a linear interpolation."""
+    """[size, L] matrix: means of neighbours if a map shrinks, repeated tokens if it grows.
+
+    An interpolation would smooth the columns and the diagonal of a short map away.
+    """
+    if length < size:
+        nearest = torch.arange(size) * length // size
+        return nn.functional.one_hot(nearest, length).float().to(device)
     resized: torch.Tensor = nn.functional.interpolate(
         torch.eye(length)[None, None], size=(size, length), mode="bilinear", antialias=True
     )
     return resized[0, 0].to(device)
+
+
+@cache
+def _places(length: int, size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two planes [size, size]: nearness to the diagonal, and distance from it."""
+    matrix, places = _resampling(length, size, device), torch.arange(length, device=device)
+    distances = (places[:, None] - places[None, :]).abs().float()
+    near = matrix @ torch.exp(-distances / NEAR) @ matrix.T
+    return near, matrix @ torch.log1p(distances) @ matrix.T / _FARTHEST
 
 
 @dataclass(frozen=True)
@@ -97,7 +134,8 @@ class Training:
 
     Attributes:
         epochs: Passes over the maps.
-        seed: Seed of the weights, the order of the maps and their augmentation.
+        seed: Seed of the weights, the order of the maps, their augmentation, and the drawn maps.
+        drawn: Number of drawn maps.
         batch_size: Maps per step.
         learning_rate: Peak learning rate of AdamW, reached after a tenth of the steps.
         weight_decay: Weight decay of AdamW.
@@ -105,33 +143,32 @@ class Training:
 
     epochs: int
     seed: int
-    batch_size: int = 32
+    drawn: int
+    batch_size: int = 64
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
 
 
 def train(
     known: torch.Tensor,
-    possible: torch.Tensor,
+    targets: torch.Tensor,
     weights: torch.Tensor,
     training: Training,
-    network: type[PatternNet] = PatternNet,
 ) -> PatternNet:
-    """Train a network on labelled maps.
+    """Train a network.
 
     Training is deterministic on the same machine with the same number of threads.
 
     Args:
-        known: [maps, channels, size, size] images of maps.
-        possible: [maps, kinds] which kinds each map may be, see `definitions.possible`.
+        known: [maps, channels, size, size] images of maps, of any precision.
+        targets: [maps, kinds] probabilities of kinds.
         weights: [maps] weight of each map in the loss.
         training: Settings of the training.
-        network: The network's class; for comparison, a variant of it.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(training.seed)
-        net = network()
-        _fit(net, known, possible, weights, training)
+        net = PatternNet()
+        _fit(net, known, targets, weights, training)
     net.eval()
     return net
 
@@ -139,7 +176,7 @@ def train(
 def _fit(
     net: PatternNet,
     known: torch.Tensor,
-    possible: torch.Tensor,
+    targets: torch.Tensor,
     weights: torch.Tensor,
     training: Training,
 ) -> None:
@@ -150,23 +187,23 @@ def _fit(
     for _ in range(training.epochs):
         for rows in torch.split(torch.randperm(len(known)), size):
             optimiser.zero_grad()
-            error = loss(net(augment(known[rows])), possible[rows], weights[rows])
+            pictures = augment(known[rows].float())
+            error = loss(net(pictures), targets[rows], weights[rows])
             error.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             schedule.step()
 
 
-def loss(outputs: torch.Tensor, possible: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """Weighted mean of the surprise at maps' labels: -log of the probability of all that fit.
+def loss(outputs: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Weighted mean of the cross-entropy of maps.
 
     Args:
-        outputs: [..., maps, kinds] logits.
-        possible: [maps, kinds] which kinds each map may be.
+        outputs: [maps, kinds] logits.
+        targets: [maps, kinds] probabilities.
         weights: [maps].
     """
-    chances = torch.log_softmax(outputs, dim=-1).masked_fill(~possible, -torch.inf)
-    surprise = -torch.logsumexp(chances, dim=-1)
-    return (surprise * weights).sum(dim=-1).div(weights.sum()).sum()
+    surprise = -(targets * torch.log_softmax(outputs, dim=1)).sum(dim=1)
+    return (surprise * weights).sum() / weights.sum()
 
 
 def augment(pictures: torch.Tensor) -> torch.Tensor:

@@ -82,6 +82,7 @@ def cross_validate(
         InputError: Without the maps of a fold, those that are left have one class.
     """
     prepared = classifier.Prepared.of(annotations, training.seed)
+    drawn = classifier.prepare_drawn(training)
     parts = {
         EXAMPLE: _split_by_fold(folds(annotations, count, training.seed), annotations.labels),
         MODEL: _split_by_encoder(annotations),
@@ -93,7 +94,7 @@ def cross_validate(
         for left_out, splits in parts.items():
             found = {SHIPPED: _feature_outputs(prepared, splits)}
             if repetition == 1:
-                found |= _compared(prepared, splits, training)
+                found |= _compared(prepared, splits, drawn, training)
             tables += [
                 _table(annotations, splits, outputs).assign(
                     classifier=name, left_out=left_out, repetition=repetition
@@ -175,12 +176,15 @@ def _feature_outputs(prepared: classifier.Prepared, splits: Sequence[Split]) -> 
 
 
 def _compared(
-    prepared: classifier.Prepared, splits: Sequence[Split], training: cnn.Training
+    prepared: classifier.Prepared,
+    splits: Sequence[Split],
+    drawn: classifier.Inputs,
+    training: cnn.Training,
 ) -> dict[str, Floats]:
     """Likewise for what the classifier is compared with."""
     found = {name: np.full(prepared.kinds.shape, np.nan) for name in (NETWORK, MAJORITY)}
     for learned, tested in splits:
-        net = classifier.train_network(prepared, learned, training)
+        net = classifier.train_network(prepared, learned, drawn, training)
         with torch.inference_mode():
             outputs = torch.log_softmax(net(prepared.inputs.images[tested]), dim=1).double()
         found[NETWORK][tested] = outputs.numpy()

@@ -262,9 +262,9 @@ def _explained(seen: Seen) -> torch.Tensor:
     above = seen.drawn - seen.drawn.mean(dim=(1, 2), keepdim=True)
     total = above.square().mean(dim=(1, 2)).clamp(min=_TINY)
     columns, rows = (above.mean(dim=axis).square().mean(dim=1) for axis in (1, 2))
-    of_offset = _sums_by_offset(above)
+    diagonal_sums = _sums_by_offset(above)
     lengths = length - torch.arange(1 - length, length, device=above.device).abs()
-    distances = (of_offset.square() / lengths).sum(dim=1) / length**2
+    distances = (diagonal_sums.square() / lengths).sum(dim=1) / length**2
     sizes = seen.groups.sum(dim=1)
     cells = (sizes[:, :, None] * sizes[:, None, :]).clamp(min=1)
     sentences = (seen.sum_over_groups(above).square() / cells).sum(dim=(1, 2)) / length**2

@@ -98,8 +98,8 @@ def pattern_agreement(
         several seeds and their mean; no rows if there is nothing to compare.
     """
     parts = []
-    for state, of_state in heads.groupby("state", sort=False):
-        models, layers = _models(of_state)
+    for state, state_rows in heads.groupby("state", sort=False):
+        models, layers = _models(state_rows)
         units = max(len(models), *map(len, models.values()))
         samples = Samples.draw(Draws(layers, resamples, permutations, seed), units)
         for compared, pairs in ((OF_TASKS, _task_pairs(models)), (OF_SEEDS, _seed_pairs(models))):

@@ -25,7 +25,7 @@ TRAINING = "training.json"
 PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
 CODE = (
-    *("seen", "features", "cnn", "logistic", "augmentation"),
+    *("seen", "features", "cnn", "drawn_maps", "logistic", "augmentation"),
     *("definitions", "classifier", "crossvalidation"),
 )
 """Modules of the package that its results depend on."""
@@ -33,7 +33,7 @@ CODE = (
 
 def training_settings(patterns: Mapping[str, Any]) -> dict[str, Any]:
     """Those keys of section ``patterns`` of a configuration that training depends on."""
-    return {key: patterns[key] for key in ("annotations", "folds", "epochs", "seed")}
+    return {key: patterns[key] for key in ("annotations", "folds", "epochs", "drawn_maps", "seed")}
 
 
 def serves(patterns: Mapping[str, Any]) -> bool:

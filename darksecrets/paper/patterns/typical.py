@@ -10,6 +10,7 @@ import pandas as pd
 
 from darksecrets.core.arrays import Halves
 from darksecrets.core.run.arrays import read_arrays
+from darksecrets.core.run.columns import FROM_NORMAL, RANDOM
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
 from darksecrets.paper.patterns.classes import PATTERNS
@@ -24,13 +25,13 @@ def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
     """Choose the map of every class that annotators and classifier are most certain of.
 
     It is the map with the greatest cross-validated probability among the labelled maps that meet
-    three conditions: all labels agree, the network predicts the same class, and the map is no
-    longer than `READABLE`. If a class has no such map, the conditions are dropped one after the
-    other, beginning with the length.
+    five conditions: the encoder was pre-trained, all labels agree, the class is the same in both
+    definitions, the classifier predicts it, and the map is no longer than `READABLE`. If a class
+    has no such map, the conditions are dropped one after the other, beginning with the length.
 
     Args:
         annotations: The labelled maps.
-        predictions: The network's cross-validation.
+        predictions: The cross-validation of the classifier.
 
     Returns:
         The table `TYPICAL_MAPS`: a row per class that has maps, in the order of the classes.
@@ -46,8 +47,10 @@ def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
         }
     )
     table = annotations.table.merge(known, on="map", validate="one_to_one")
+    table["trained"] = ~table["state"].isin([RANDOM, FROM_NORMAL])
+    table["plain"] = table["strict"] == table["label"]
     table["short"] = table["special"].str.len() <= READABLE
-    order = ["agreed", "right", "short", "probability"]
+    order = ["trained", "agreed", "plain", "right", "short", "probability"]
     best = table.sort_values(order, ascending=False, kind="stable").drop_duplicates("label")
     best = best.set_index("label", drop=False)
     chosen = best.loc[[name for name in PATTERNS if name in best.index]]

@@ -49,8 +49,10 @@ class _Curves:
     def excess_ends(self, name: str) -> Floats:
         """[2, counts] ends of the intervals: an order is one more draw beside the random ones."""
         over = self.excess_over_random(name)
-        of_examples = over[1:].var(axis=0, ddof=1)
-        half = reach_of_one_more(of_examples, np.round(self.at_random[:, 0], DECIMALS), family=True)
+        example_variance = over[1:].var(axis=0, ddof=1)
+        half = reach_of_one_more(
+            example_variance, np.round(self.at_random[:, 0], DECIMALS), family=True
+        )
         half[~over.any(axis=0)] = 0  # all heads: the same set in every order
         return np.stack([over[0] - half, over[0] + half])
 
@@ -158,12 +160,12 @@ def _curves(scores: Floats, result: SweepResult, plan: Plan, rng: np.random.Gene
     for name in plan.names:
         orders = [order for order in plan.orders if order.name == name]
         sets = [[number[plan.name(order, count)] for count in plan.counts] for order in orders]
-        of_orders = np.stack([scores[:, each] for each in sets])
-        curves[name] = of_orders[0]
+        order_scores = np.stack([scores[:, each] for each in sets])
+        curves[name] = order_scores[0]
         if name == RANDOM:
             weights = weights_of_draws(len(orders), len(scores), rng)
-            curves[name] = np.einsum("rd,drk->rk", weights, of_orders)
-            at_random = of_orders
+            curves[name] = np.einsum("rd,drk->rk", weights, order_scores)
+            at_random = order_scores
     return _Curves(scores[:, 0], curves, at_random)
 
 

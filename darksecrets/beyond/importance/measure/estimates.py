@@ -56,7 +56,7 @@ def definitions_of_mlps(found: Gradients) -> dict[str, Definition]:
         declared.SIGNED: -found.mlp,
         declared.EXACT: found.mlp_exact,
     }
-    return {name: partial(_means, of_examples) for name, of_examples in values.items()}
+    return {name: partial(_means, example_values) for name, example_values in values.items()}
 
 
 def estimates(found: Gradients, definition: Definition) -> Floats:
@@ -139,7 +139,7 @@ def importance_agreement(
     scores = _values(effects.assign(loss=-effects["delta"]), "loss")
     shape = found.output.shape[1:]
     layers = np.repeat(np.arange(shape[0]), shape[1])
-    of_heads = Draws(layers, RESAMPLES, draws["permutations"], draws["seed"])
+    head_draws = Draws(layers, RESAMPLES, draws["permutations"], draws["seed"])
     rows = []
     for (of_mode, name), values in by_name.items():
         about = {"part": declared.HEADS, "mode": of_mode, "definition": name, "parts": len(layers)}
@@ -149,7 +149,7 @@ def importance_agreement(
                 {
                     **about,
                     "reference": declared.LOSS,
-                    **agreement(values, reference, of_heads).columns,
+                    **agreement(values, reference, head_draws).columns,
                 }
             )
         if of_mode == mode:
@@ -157,7 +157,7 @@ def importance_agreement(
                 {
                     **about,
                     "reference": declared.SCORE,
-                    **agreement(values, scores, of_heads).columns,
+                    **agreement(values, scores, head_draws).columns,
                 }
             )
     rows += _agreement_of_halves(found, draws["seed"])
@@ -187,8 +187,8 @@ def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[
     rows: list[dict[str, Any]] = []
     for name in (name for name in made if name != declared.EXACT):
         count = values[name].shape[1]
-        of_mlps = Draws(np.zeros(count, np.int64), 1, draws["permutations"], seed)
-        columns = agreement(values[name], values[declared.EXACT], of_mlps).columns
+        mlp_draws = Draws(np.zeros(count, np.int64), 1, draws["permutations"], seed)
+        columns = agreement(values[name], values[declared.EXACT], mlp_draws).columns
         ends = interval(
             rank_correlations(resampled[name][..., 0], resampled[declared.EXACT][..., 0])
         )

@@ -173,8 +173,8 @@ def exact(
         [examples, layers, heads].
     """
     shape = shape_of(model)
-    sets = [of_set for of_set in sweep_sets(shape) if of_set.kind != "layer"]
-    changes = [of_set.intervention(mode) for of_set in sets]
+    sets = [one_set for one_set in sweep_sets(shape) if one_set.kind != "layer"]
+    changes = [one_set.intervention(mode) for one_set in sets]
     added = _added(model, split, task, rows, changes, title=f"Heads, {mode}")
     return added.reshape(len(rows), shape.layers, shape.heads)
 
@@ -387,6 +387,6 @@ def _losses_without_each(
 ) -> list[float]:
     """Mean losses without the heads that are gone and one of those left."""
     sets = [HeadSet("set", Order("", (*gone, one)).first(len(gone) + 1), "") for one in left]
-    changes = [of_set.intervention(ZERO) for of_set in sets]
+    changes = [one_set.intervention(ZERO) for one_set in sets]
     found = _losses(logits_under(model, split, rows, changes, title="Greedy"), split, task, rows)
     return found.mean(axis=1).tolist()

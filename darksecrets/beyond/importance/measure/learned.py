@@ -126,9 +126,9 @@ def learn(start: Start, controls: Controls, folder: Path) -> GateResult:
         for penalty, trained in learned.items()
         for each in _trained_on(start, penalty, trained, chosen[penalty], controls, folder)
     ]
-    intact, of_fine_tuned = _fine_tuned(start, chosen)
+    intact, fine_tuned_outputs = _fine_tuned(start, chosen)
     intacts = {declared.FINE_TUNED: intact, declared.TRAINED_ON: control.logits}
-    return GateResult(intacts, [*kept, *of_fine_tuned], _gates(learned))
+    return GateResult(intacts, [*kept, *fine_tuned_outputs], _gates(learned))
 
 
 def learn_resuming(start: Start, controls: Controls, output: Path) -> GateResult:
@@ -190,8 +190,8 @@ def _fine_tuned(start: Start, chosen: Mapping[float, Sequence[Order]]) -> tuple[
     split, total = start.validation, shape_of(model).total
     logits = logits_without(model, split, range(len(split)), removed)
     return logits[0], [
-        Kept(penalty, order.name, declared.FINE_TUNED, total - len(order.heads), of_set)
-        for (penalty, order), of_set in zip(every, logits[1:], strict=True)
+        Kept(penalty, order.name, declared.FINE_TUNED, total - len(order.heads), set_outputs)
+        for (penalty, order), set_outputs in zip(every, logits[1:], strict=True)
     ]
 
 

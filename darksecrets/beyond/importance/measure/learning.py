@@ -170,17 +170,17 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
         "order_seed": start.settings.seed_of_order(start.seed),
         "precision": precision.resolve(start.settings.precision),
     }
-    of_run = (model, start.train, start.validation, start.task, run, folder)
+    run_arguments = (model, start.train, start.validation, start.task, run, folder)
     removing = intervene(model, Disable(removed, ZERO)) if removed else contextlib.nullcontext()
     with deterministic(run["order_seed"]), removing:
         if not penalty:
-            trainer = FineTuner(*of_run)
+            trainer = FineTuner(*run_arguments)
             trainer.run(None, math.inf)
             return Trained(trainer.logits, np.empty((0, 0), np.float32))
         gates = HardConcrete(shape_of(model))
         model.add_module("gates", gates)
         with intervene(model, LearnedGates(gates)):
-            learner = GateLearner(gates, penalty, *of_run)
+            learner = GateLearner(gates, penalty, *run_arguments)
             learner.run(None, math.inf)
         return Trained(learner.logits, gates.log_a.detach().cpu().numpy())
 
@@ -194,9 +194,9 @@ class GateLearner(FineTuner):
         of_run: Arguments of `FineTuner`.
     """
 
-    def __init__(self, gates: HardConcrete, penalty: float, *of_run: Any) -> None:  # noqa: ANN401
+    def __init__(self, gates: HardConcrete, penalty: float, *run_arguments: Any) -> None:  # noqa: ANN401
         self.gates, self.penalty = gates, penalty
-        super().__init__(*of_run)
+        super().__init__(*run_arguments)
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:  # noqa: ANN401
         """The gates have their own learning rate, and no weight decay."""

@@ -136,8 +136,8 @@ def choices(
             intact, *others = (each[metric] for each in found)
             scores[metric] = np.insert(np.reshape(others, (len(chosen), -1)), 0, intact, axis=1)
     tables = []
-    for metric, of_metric in scores.items():
-        deltas = np.round(PERCENT * (of_metric[:, 1:] - of_metric[:, :1]), DECIMALS)
+    for metric, metric_scores in scores.items():
+        deltas = np.round(PERCENT * (metric_scores[:, 1:] - metric_scores[:, :1]), DECIMALS)
         removed = largest_sets(deltas, planned.counts, tolerance) * bool(rows)
         names = [order.name for order in chosen]
         table = pd.DataFrame({"order": names, "metric": metric, "removed": removed})

@@ -347,11 +347,11 @@ def _measures(
     objective: Objective, of: Finetuned, settings: Flatness
 ) -> Iterator[tuple[str, Estimate]]:
     """Measure and estimate of everything that is measured."""
-    of_trace, of_top, of_directions = _generators(of)
+    trace_rng, top_rng, direction_rng = _generators(of)
     product = objective.scaled_product
     with progress("Flatness", 4, "numbers") as advance:
-        top = top_eigenvalue(product, objective.start, settings.iterations, of_top)
-        draws = draws_of_trace(product, objective.start, settings.probes, of_trace, top)
+        top = top_eigenvalue(product, objective.start, settings.iterations, top_rng)
+        draws = draws_of_trace(product, objective.start, settings.probes, trace_rng, top)
         yield TRACE, estimate(draws)
         ends = top.value - top.residual, top.value + top.residual
         yield TOP, _estimate(top.value, *ends, top.residual, len(top.basis))
@@ -361,7 +361,7 @@ def _measures(
         sharp = sharpness(objective, region, settings.ascent, [start])
         yield SHARPNESS, _estimate(sharp, np.nan, np.nan, np.nan, settings.ascent)
         advance(1)
-        found = rises(objective, RADIUS, settings.directions, of_directions)
+        found = rises(objective, RADIUS, settings.directions, direction_rng)
         yield RISE, estimate(found)
         advance(1)
 

@@ -113,15 +113,15 @@ class Losses:
         """
         columns = []
         for name, logits in found.items():
-            of_examples = losses(self.task, logits, self.splits[name].labels)
-            if not np.isfinite(of_examples).all():
+            example_losses = losses(self.task, logits, self.splits[name].labels)
+            if not np.isfinite(example_losses).all():
                 raise InputError(
                     f"{self.task.name}: found a loss that is not finite on the {name} examples, "
                     "expected a number everywhere on the plane. A model has diverged: train it "
                     "again."
                 )
-            ends = feasible(interval_of_mean(of_examples), 0, np.inf)
-            columns.append((of_examples.mean(), *ends))
+            ends = feasible(interval_of_mean(example_losses), 0, np.inf)
+            columns.append((example_losses.mean(), *ends))
         return np.array(columns).T
 
 
@@ -219,11 +219,11 @@ def _corners(
     found, rounding = [], {}
     for name in declared.CORNERS:
         losses_at.put({name: 1.0})
-        of_splits = losses_at.outputs(exact=True)
+        split_outputs = losses_at.outputs(exact=True)
         file, idx = models[name].predictions, losses_at.splits[VALIDATION].idx
         stored = read_stored(file, losses_at.task, idx)
-        rounding[name] = rounding_of(of_splits[VALIDATION], stored, file)
-        found.append(losses_at.losses_of_outputs({**of_splits, VALIDATION: stored}))
+        rounding[name] = rounding_of(split_outputs[VALIDATION], stored, file)
+        found.append(losses_at.losses_of_outputs({**split_outputs, VALIDATION: stored}))
     shares = np.array([SHARES[name] for name in declared.CORNERS])
     means, *ends = np.stack(found, axis=-1)
     nothing, count = np.zeros(len(declared.CORNERS)), len(declared.CORNERS)
@@ -265,8 +265,8 @@ def _survey(
             for row, place in enumerate(y):
                 file = folder / f"{plane}-{row + 1}.npz"
                 if not file.is_file():
-                    of_row = [weights_of(plane, each, place) for each in x]
-                    found = [_measure_point(losses_at, point, corners) for point in of_row]
+                    row_weights = [weights_of(plane, each, place) for each in x]
+                    found = [_measure_point(losses_at, point, corners) for point in row_weights]
                     write_arrays({"losses": np.array(found)}, file)
                 rows.append(read_arrays(file, "losses")["losses"])
                 advance(len(x))

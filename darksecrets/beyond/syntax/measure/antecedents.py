@@ -93,12 +93,14 @@ def resolve(
     for place in places:
         right = (entities[:place] == entities[place]).astype(np.float64)
         choice = _most(weights[:, :, place, :place])
-        of_kind = kinds[:place, None] == np.arange(len(EXPRESSIONS))
+        kind_flags = kinds[:place, None] == np.arange(len(EXPRESSIONS))
         found["text"].append(number)
         found["kind"].append(kinds[place])
         found["heads"].append(right[choice])
         found["other_query"].append(_share_of_others(weights, entities, place, right))
-        found["same_kind"].append((right @ of_kind / of_kind.sum(axis=0).clip(1))[kinds[choice]])
+        found["same_kind"].append(
+            (right @ kind_flags / kind_flags.sum(axis=0).clip(1))[kinds[choice]]
+        )
         alike = 2 * (lengths == lengths[place]) + (frequencies == frequencies[place])
         found["form"].append(alike[choice])
         found["of_form"].append(_score_by_form(alike[:place], right)[:, alike[choice]])
@@ -135,9 +137,9 @@ def counted(texts: Sequence[Text]) -> Mapping[str, int]:
 
 def _score_by_form(alike: Integers, right: Floats) -> Floats:
     """[rules, 4] whether the first and the last of each form are right, and the share that are."""
-    of_form = alike == np.arange(_FORMS)[:, None]
-    first, last = of_form.argmax(axis=1), len(alike) - 1 - of_form[:, ::-1].argmax(axis=1)
-    shares = of_form @ right / of_form.sum(axis=1).clip(1)
+    form_flags = alike == np.arange(_FORMS)[:, None]
+    first, last = form_flags.argmax(axis=1), len(alike) - 1 - form_flags[:, ::-1].argmax(axis=1)
+    shares = form_flags @ right / form_flags.sum(axis=1).clip(1)
     found: Floats = np.stack([right[first], right[last], shares])
     return found
 
@@ -192,7 +194,7 @@ def cut(reading: Reading, texts: Sequence[Text]) -> list[Text]:
     written = {"sentence1": [text.text for text in texts]}
     encoded = encode(written, reading.tokenizer(), reading.max_length, layout=True)
     places = encoded["offset_mapping"]
-    ends = [max(end for _, end in of_text) for of_text in places]
+    ends = [max(end for _, end in text_places) for text_places in places]
     return [
         Text(text.text[:end], tuple(each for each in text.expressions if each.end <= end))
         for text, end in zip(texts, ends, strict=True)

@@ -138,14 +138,14 @@ def _contract(graphs: Graphs, circles: Circles, best: Numbers) -> None:
     arrived = np.take_along_axis(entering, into[:, None], axis=1)[:, 0]
     left = np.take_along_axis(leaving, out[..., None], axis=2)[..., 0]
     grid = rows[:, None]
-    of_arriving = [each[grid, into, places] for each in (nodes, heads)]
-    of_leaving = [each[grid, places, out] for each in (nodes, heads)]
+    arriving_edges = [each[grid, into, places] for each in (nodes, heads)]
+    leaving_edges = [each[grid, places, out] for each in (nodes, heads)]
     outside = ~members
     scores[members] = -np.inf
     scores.transpose(0, 2, 1)[members] = -np.inf
     scores[rows, name] = np.where(outside, arrived, -np.inf)
     scores[rows, :, name] = np.where(outside, left, -np.inf)
-    for each, arriving, going in zip((nodes, heads), of_arriving, of_leaving, strict=True):
+    for each, arriving, going in zip((nodes, heads), arriving_edges, leaving_edges, strict=True):
         each[rows, name], each[rows, :, name] = arriving, going
     graphs.scores[todo], graphs.nodes[todo], graphs.heads[todo] = scores, nodes, heads
     inner = np.take_along_axis(members, circles.owner, axis=1)

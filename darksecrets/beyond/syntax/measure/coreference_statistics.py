@@ -114,8 +114,8 @@ def _tests(
         fixed = resolved.distances[:, furthest[kind] - 1, None, None]
         same_form = accuracy_by_form(resolved, which)
         controls = (fixed, resolved.other_query, resolved.same_kind, same_form)
-        of_kind = which[:, None, None]
-        differences.append([np.where(of_kind, resolved.heads - each, 0) for each in controls])
+        kind_flags = which[:, None, None]
+        differences.append([np.where(kind_flags, resolved.heads - each, 0) for each in controls])
     over: Floats = np.moveaxis(
         np.array(differences), 2, 0
     )  # [anaphors, kinds, controls, layers, heads]
@@ -156,11 +156,11 @@ def _methods(resolved: Resolved, kind: str, which: Flags, furthest: int, seed: i
         DISTANCE: resolved.distances[which, furthest - 1],
     }
     sums = {name: _per_text(values, texts) for name, values in right.items()}
-    of_heads = _per_text(resolved.heads[which].reshape(len(texts), -1), texts)
+    head_sums = _per_text(resolved.heads[which].reshape(len(texts), -1), texts)
     counts = {"anaphors": len(texts), "texts": len(sizes)}
-    rows = [_best(of_heads, sizes, resolved.heads.shape[-1], seed) | {"method": BEST_HEAD}]
+    rows = [_best(head_sums, sizes, resolved.heads.shape[-1], seed) | {"method": BEST_HEAD}]
     for name, hits in sums.items():
-        best = _chosen(of_heads - hits[:, None], sizes, seed)
+        best = _chosen(head_sums - hits[:, None], sizes, seed)
         rows.append(
             {
                 **{"method": name, "distance": furthest if name == DISTANCE else None},
@@ -171,9 +171,9 @@ def _methods(resolved: Resolved, kind: str, which: Flags, furthest: int, seed: i
     return pd.DataFrame(rows).assign(kind=kind, **counts)
 
 
-def _best(of_heads: Floats, sizes: Floats, heads: int, seed: int) -> dict[str, Any]:
+def _best(head_sums: Floats, sizes: Floats, heads: int, seed: int) -> dict[str, Any]:
     """The best head: accuracy on halves that did not choose it, and which was chosen most."""
-    best = _chosen(of_heads, sizes, seed)
+    best = _chosen(head_sums, sizes, seed)
     if np.isnan(best.mean):
         return {}
     layer, head = divmod(int(best.chosen.argmax()), heads)
@@ -185,20 +185,20 @@ def _best(of_heads: Floats, sizes: Floats, heads: int, seed: int) -> dict[str, A
     }
 
 
-def _chosen(of_heads: Floats, sizes: Floats, seed: int) -> BestGain:
+def _chosen(head_sums: Floats, sizes: Floats, seed: int) -> BestGain:
     """The best head of random halves of the texts.
 
     Args:
-        of_heads: [texts, heads] sums over the anaphors of a text.
+        head_sums: [texts, heads] sums over the anaphors of a text.
         sizes: [texts] their numbers.
         seed: Seed of the halves.
     """
     if len(sizes) < FEWEST:
-        nothing = np.full(of_heads.shape[1], 0.0)
+        nothing = np.full(head_sums.shape[1], 0.0)
         return BestGain(np.nan, np.nan, np.nan, nothing)
     rng = np.random.default_rng(seed)
     ones = np.concatenate(list(halves(SPLITS, len(sizes), rng))).astype(np.float64)
-    sides = [(part @ of_heads) / (part @ sizes)[:, None] for part in (ones, 1 - ones)]
+    sides = [(part @ head_sums) / (part @ sizes)[:, None] for part in (ones, 1 - ones)]
     return best_gain(*sides)
 
 

@@ -93,11 +93,11 @@ def _label_rows(relation: Relation, guessed: Numbers) -> pd.DataFrame:
     at_offset = _wide(pairs.sums(arcs & (pairs.distance == relation.offset), 1), guessed)
     more = hits - at_offset
     against = {name: _against(relation, name, guessed) for name in CONTROLS}
-    of_tags = against[SAME_TAGS].arcs
+    tag_arcs = against[SAME_TAGS].arcs
 
     p_values = [sign_bound(more.sum(axis=0), (more**2).sum(axis=0))]
     for name, control in against.items():
-        if name != SAME_TAGS or of_tags >= FEWEST:
+        if name != SAME_TAGS or tag_arcs >= FEWEST:
             p_values.append(control.p_values)
     columns = {
         "label": relation.label,
@@ -111,7 +111,7 @@ def _label_rows(relation: Relation, guessed: Numbers) -> pd.DataFrame:
         **ratio(more, sizes).columns("over_offset", -1, 1),
         **{name: control.rate for name, control in against.items()},
         **{_OVER[name]: control.over for name, control in against.items()},
-        "tags_arcs": of_tags,
+        "tags_arcs": tag_arcs,
         "p_value": intersection_union(np.stack(p_values)),
     }
     return head_rows(columns, selected.shape)

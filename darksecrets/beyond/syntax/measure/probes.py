@@ -88,15 +88,17 @@ class AttentionAndWords(Probe):
     def __init__(self, features: int, size: int) -> None:
         super().__init__()
         self.weights = nn.Parameter(torch.zeros(features))
-        self.of_word = nn.Parameter(torch.zeros(size, features))
-        self.of_candidate = nn.Parameter(torch.zeros(size, features))
+        self.word_weights = nn.Parameter(torch.zeros(size, features))
+        self.candidate_weights = nn.Parameter(torch.zeros(size, features))
 
     def forward(self, part: Sentences) -> torch.Tensor:
         """Scores [sentences, word, candidate]."""
-        of_word = self.weights + part.words @ self.of_word
-        scores = (of_word[:, :, None] @ part.attention)[:, :, 0]
+        word = self.weights + part.words @ self.word_weights
+        scores = (word[:, :, None] @ part.attention)[:, :, 0]
         # With the two directions exchanged, `attention` is that of [candidate, feature, word].
-        exchanged = (part.words @ self.of_candidate).roll(part.attention.shape[2] // 2, dims=-1)
+        exchanged = (part.words @ self.candidate_weights).roll(
+            part.attention.shape[2] // 2, dims=-1
+        )
         mirrored = (exchanged[:, :, None] @ part.attention)[:, :, 0]
         total: torch.Tensor = scores + mirrored.transpose(1, 2)
         return total
@@ -130,14 +132,14 @@ class DistancesAndWords(Probe):
         def drawn(*shape: int) -> nn.Parameter:
             return nn.Parameter(torch.randn(shape, generator=rng) / math.sqrt(_HIDDEN))
 
-        self.of_word, self.of_candidate = drawn(size, _HIDDEN), drawn(size, _HIDDEN)
-        self.of_distance, self.out = drawn(2 * FURTHEST + 3, _HIDDEN), drawn(_HIDDEN)
+        self.word_weights, self.candidate_weights = drawn(size, _HIDDEN), drawn(size, _HIDDEN)
+        self.distance_weights, self.out = drawn(2 * FURTHEST + 3, _HIDDEN), drawn(_HIDDEN)
 
     def forward(self, part: Sentences) -> torch.Tensor:
         """Scores [sentences, word, candidate]."""
-        word = (part.words @ self.of_word)[:, :, None]
-        candidate = (part.words @ self.of_candidate)[:, None]
-        distance = self.of_distance[distances(part.heads.shape[1])]
+        word = (part.words @ self.word_weights)[:, :, None]
+        candidate = (part.words @ self.candidate_weights)[:, None]
+        distance = self.distance_weights[distances(part.heads.shape[1])]
         scores: torch.Tensor = torch.tanh(word + candidate + distance) @ self.out
         return scores
 

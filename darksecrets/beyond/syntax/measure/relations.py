@@ -85,11 +85,11 @@ class Relation:
         related = self.arcs & scoring
         others = self.pairs.apart & ~self.arcs & scoring
         size = int(cells.max()) + 1
-        of_cell = np.bincount(cells[others], minlength=size)
+        cell_counts = np.bincount(cells[others], minlength=size)
         wanted = np.bincount(cells[related], minlength=size)
-        compared = related & (of_cell[cells] > 0)
+        compared = related & (cell_counts[cells] > 0)
         wanted_shares = wanted / max(1, int(compared.sum()))
-        weights = wanted_shares[cells] / np.maximum(of_cell[cells], 1)
+        weights = wanted_shares[cells] / np.maximum(cell_counts[cells], 1)
         return Control(compared, np.where(others, weights, 0.0))
 
 

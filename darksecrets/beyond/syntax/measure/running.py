@@ -66,11 +66,11 @@ def tables(models: Mapping[str, Measured], random: str, seed: int) -> dict[Table
     parts: dict[Table, list[pd.DataFrame]] = {}
     for model, found in models.items():
         shares = distractors.table(found.read, found.subjects)
-        of_model = {
+        rows_by_model = {
             SYNTACTIC_HEADS: heads.model_rows(known, found.guesses),
             ATTENTION_TREES: trees.table(found.read, found.trees, seed),
             DISTRACTORS: shares.assign(random=by_chance["share"].to_numpy()),
         }
-        for table, rows in of_model.items():
+        for table, rows in rows_by_model.items():
             parts.setdefault(table, []).append(identify(rows, None, model))
     return {table: pd.concat(rows, ignore_index=True) for table, rows in parts.items()}

@@ -120,15 +120,15 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
     over = ratio(differences, sizes)
     p = sign_bound(differences.sum(axis=0), (differences**2).sum(axis=0))
     total, *rates = found_by_chains[:, scoring].sum(axis=1)
-    of_any, of_right, of_left = (rate / total for rate in rates)
+    any_rate, right_rate, left_rate = (rate / total for rate in rates)
     columns = {
         **{"arcs": int(total), "sentences": int((arcs[scoring] > 0).sum())},
         **uuas.columns("uuas"),
         **{"selected": first_greatest(selected), "selecting": selected},
-        "chain": of_any,
+        "chain": any_rate,
         **over.columns("over_chain", -1, 1),
         **uas.columns("uas"),
-        **{"right_chain": of_right, "left_chain": of_left},
+        **{"right_chain": right_rate, "left_chain": left_rate},
         **{"p_value": p, "q_value": benjamini_hochberg(p)},
     }
     rows = head_rows(columns, selected.shape)

@@ -53,9 +53,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
 def _curves(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  # noqa: ANN401 - see `Line2D`
     """Draw a thin line per state and seed, and a thick one for the mean of several seeds."""
-    of_states = {"hue": "state", "palette": kit.STATES, "legend": False, "markeredgewidth": 0}
+    state_looks = {"hue": "state", "palette": kit.STATES, "legend": False, "markeredgewidth": 0}
     several = rows["seed"].nunique() > 1
     thin = {"linewidth": 0.5, "alpha": 0.5} if several else look
     styles = [{"units": "seed", "estimator": None, **thin}, {"errorbar": None, **look}]
     for each in styles[: 1 + several]:
-        sns.lineplot(rows, x="epoch", y="value", ax=axes, **of_states, **each)
+        sns.lineplot(rows, x="epoch", y="value", ax=axes, **state_looks, **each)

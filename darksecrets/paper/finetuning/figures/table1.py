@@ -296,10 +296,10 @@ def _differences(table: Table1) -> pd.DataFrame:
     names = {**STATES, "majority": "majority"}
     for averaged in table.averaged.to_dict("records"):
         model, reference = averaged["model"], averaged["reference"]
-        of_pair = table.differences[
+        pair_rows = table.differences[
             (table.differences["model"] == model) & (table.differences["reference"] == reference)
         ]
-        column = [*_column(of_pair, table, _difference), _difference(averaged)]
+        column = [*_column(pair_rows, table, _difference), _difference(averaged)]
         cells[f"{names[model]} −", names[reference]] = column
     return pd.DataFrame(cells)
 

@@ -84,8 +84,8 @@ def _grid(
 
     def dots(axes: kit.Axes, _: str, pattern: str) -> None:
         pattern_rows = rows[rows["pattern"] == pattern]
-        of_models = pattern_rows.groupby(["task", "state", "known"])
-        means = of_models[["corrected", "corrected_low", "corrected_high"]].mean().reset_index()
+        model_rows = pattern_rows.groupby(["task", "state", "known"])
+        means = model_rows[["corrected", "corrected_low", "corrected_high"]].mean().reset_index()
         means["place"] = [places[key] for key in zip(means["task"], means["state"], strict=True)]
         where: dict[str, Any] = {"at": "place", "by": "state", "sure": "known"}
         ends = ("corrected_low", "corrected_high")

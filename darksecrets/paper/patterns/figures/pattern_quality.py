@@ -43,10 +43,10 @@ def draw(sources: kit.Sources) -> kit.Figure:
     weighted = weighted[~untrained | (weighted["classifier"] == tables.SHIPPED)]
     names = weighted["maps_of"].iloc[np.argsort(untrained[weighted.index], kind="stable")]
     places = {name: _name(name) for name in names}
-    of_definitions = {f"{name.capitalize()} definition": name for name in definitions}
+    definition_titles = {f"{name.capitalize()} definition": name for name in definitions}
 
     def f1(axes: kit.Axes, title: str) -> None:
-        rows = weighted[weighted["definition"] == of_definitions[title]]
+        rows = weighted[weighted["definition"] == definition_titles[title]]
         where: dict[str, Any] = {"at": "maps_of", "places": places, "by": "classifier"}
         crowded = rows["maps_of"].str.endswith(_UNTRAINED)
         ends = ("ci_low", "ci_high")
@@ -69,7 +69,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     maps = "maps of encoders left out of the training" if left_out == "model" else "maps left out"
     legend = _LOOKS | {"paper": kit.line(kit.INK, dash="--", width=0.6)}
     look: dict[str, Any] = {"height": 0.4 + 0.25 * len(places), "fixed": True, "share": "columns"}
-    above = kit.Grid(list(of_definitions), kit.Panel(f1, x="Weighted F1 × 100", **look))
+    above = kit.Grid(list(definition_titles), kit.Panel(f1, x="Weighted F1 × 100", **look))
     title = f"{tables.SHIPPED.capitalize()}, {maps}, {definition} definition"
     parts = [_CONFUSION, f"Calibration error {100 * error:.1f}%"]
     under = kit.Grid(parts, kit.Panel(draw_below, height=2.0, x=None, fixed=True), headline=title)
@@ -85,8 +85,8 @@ def _name(maps_of: str) -> str:
     return short if short.startswith(quality.unseen("")) else f"known {short}"
 
 
-def _confusion(axes: kit.Axes, network: pd.DataFrame) -> None:
-    counts = quality.confusion(network)
+def _confusion(axes: kit.Axes, predictions: pd.DataFrame) -> None:
+    counts = quality.confusion(predictions)
     totals = counts.sum(axis=1, keepdims=True)
     rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     table = pd.DataFrame(rates, index=list(kit.PATTERNS), columns=list(kit.PATTERNS))
@@ -97,9 +97,9 @@ def _confusion(axes: kit.Axes, network: pd.DataFrame) -> None:
     axes.set_xticks(axes.get_xticks(), names, rotation=45, ha="right", rotation_mode="anchor")
 
 
-def _calibration(axes: kit.Axes, network: pd.DataFrame) -> None:
-    once = np.ones((1, len(network)))
-    numbers, sums, hits = (part[0] for part in quality.bins(network, once))
+def _calibration(axes: kit.Axes, predictions: pd.DataFrame) -> None:
+    once = np.ones((1, len(predictions)))
+    numbers, sums, hits = (part[0] for part in quality.bins(predictions, once))
     some = numbers > 0
     certain, right = (part[some] / numbers[some] for part in (sums, hits))
     axes.plot([0, 1], [0, 1], color=kit.GREY, linewidth=0.5)

@@ -79,13 +79,20 @@ def score_by_loops(probe: Probe, part: Sentences, own: int, word: int, candidate
     if isinstance(probe, Distances):
         return float(weights["weights"][far])
     if isinstance(probe, DistancesAndWords):
-        inner = v @ weights["of_word"] + w @ weights["of_candidate"] + weights["of_distance"][far]
+        inner = (
+            v @ weights["word_weights"]
+            + w @ weights["candidate_weights"]
+            + weights["distance_weights"][far]
+        )
         return float(np.tanh(inner) @ weights["out"])
     total = 0.0
     for feature in range(2 * HEADS):
         weight = weights["weights"][feature]
         if isinstance(probe, AttentionAndWords):
-            weight += v @ weights["of_word"][:, feature] + w @ weights["of_candidate"][:, feature]
+            weight += (
+                v @ weights["word_weights"][:, feature]
+                + w @ weights["candidate_weights"][:, feature]
+            )
         total += weight * float(part.attention[own, word, feature, candidate])
     return total
 

@@ -153,21 +153,43 @@ def test_every_head_has_the_letter_colour_and_share_of_its_commonest_pattern():
         draw_with(pattern_heads.draw, ["RTE"], table=rows)
 
 
-def test_the_typical_map_is_short_agreed_on_and_the_one_the_network_is_surest_of():
-    mapset = make_labelled_maps(NAMES[:2], 6)
-    table = mapset.table.assign(label=mapset.labels["label"], agreed=True)
-    table.loc[1, "agreed"] = False
-    table.loc[3, "special"] = "1" + "0" * 30 + "1"
-    known = predictions(12).assign(map=table["map"], label=table["label"], predicted=table["label"])
+def typical_cases():
+    """Vertical maps, the surest first; all but the last lack something, and so does no diagonal."""
+    mapset = make_labelled_maps(NAMES[:2], 7)
+    labels = mapset.labels["label"]
+    table = mapset.table.assign(label=labels, strict=labels, agreed=True, special="1000000001")
+    known = predictions(14).assign(map=table["map"], label=labels, predicted=labels)
     for name in NAMES:
         known[f"probability_{name}"] = 0.0
-    known["probability_vertical"] = [0.5, 0.99, 0.6, 0.98, 0.97, 0.7] + [0.9] * 6
+    known["probability_vertical"] = [0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.7] + [0.9] * 7
+    known["probability_diagonal"] = [0.9] * 7 + [0.1, 0.2, 0.3, 0.2, 0.1, 0.0, 0.1]
+    table.loc[0, "state"] = "random"
+    table.loc[1, "state"] = "finetuned-from-normal"
+    table.loc[2, "agreed"] = False
+    table.loc[3, "strict"] = "heterogeneous"
     known.loc[4, "predicted"] = "diagonal"
-    known["probability_diagonal"] = [0.9] * 6 + [0.1, 0.2, 0.3, 0.2, 0.1, 0.0]
-    chosen = typical.choose(Annotations(table, mapset.maps), known)
-    assert chosen["map"].tolist() == ["x-0005", "x-0008"]
+    table.loc[5, "special"] = "1" + "0" * 30 + "1"
+    return table, mapset.maps, known
+
+
+def test_the_typical_map_meets_all_conditions_and_is_the_surest_of_these():
+    table, maps, known = typical_cases()
+    chosen = typical.choose(Annotations(table, maps), known)
+    assert chosen["map"].tolist() == ["x-0006", "x-0009"]
     assert chosen["label"].tolist() == NAMES[:2]
     assert chosen["probability"].tolist() == [0.7, 0.3]
+
+
+def test_a_class_without_such_a_map_drops_the_length_first_and_random_weights_last():
+    table, maps, known = typical_cases()
+    found = []
+    for _ in range(6):
+        chosen = typical.choose(Annotations(table, maps), known)
+        found.append(chosen["map"].iloc[0])
+        rows = np.flatnonzero(table["map"] != found[-1])
+        table, maps = table.iloc[rows].reset_index(drop=True), [maps[row] for row in rows]
+        known = known.iloc[rows].reset_index(drop=True)
+    assert found == ["x-0006", "x-0005", "x-0004", "x-0003", "x-0002", "x-0000"]
 
 
 def test_figure_1_draws_the_saved_maps(tmp_path):

@@ -54,12 +54,15 @@ class AlwaysBlock(torch.nn.Module):
         return outputs
 
 
+TRAINING = cnn.Training(1, seed=5, drawn=2)
+
+
 @pytest.fixture
 def trainings(monkeypatch):
     """What the network was trained with, each time: rows and settings; then, the classifier."""
     seen, others = [], []
 
-    def spy(prepared, rows, training):
+    def spy(prepared, rows, drawn, training):
         seen.append((rows, training))
         return AlwaysBlock()
 
@@ -73,7 +76,9 @@ def trainings(monkeypatch):
 
 
 def test_every_map_is_classified_by_what_was_not_trained_on_its_example(separable, trainings):
-    found = crossvalidation.cross_validate(separable, 3, cnn.Training(1, seed=5), repetitions=2)
+    found = crossvalidation.cross_validate(
+        separable, 3, cnn.Training(1, seed=5, drawn=2), repetitions=2
+    )
     maps = len(separable.table)
     assert set(found["left_out"]) == {tables.EXAMPLE}  # all maps are of one encoder
     networks, others = trainings
@@ -115,7 +120,7 @@ def two_encoders(separable):
 
 
 def test_each_encoder_is_classified_by_what_learned_from_the_others_alone(two_encoders, trainings):
-    training = cnn.Training(1, seed=0)
+    training = cnn.Training(1, seed=0, drawn=2)
     found = crossvalidation.cross_validate(two_encoders, 3, training, repetitions=1)
     table = two_encoders.table
     for place, (tested, other) in enumerate((("m", "n"), ("n", "m"))):
@@ -159,7 +164,7 @@ def test_maps_without_a_strict_class_have_no_rows_in_that_reading(separable, tra
     unknown = table["label"].isin(["vertical", "vertical+diagonal"])
     table.loc[unknown, "strict"] = ""
     data = labelled_maps.Annotations(table, separable.maps)
-    found = crossvalidation.cross_validate(data, 3, cnn.Training(1, seed=5), repetitions=1)
+    found = crossvalidation.cross_validate(data, 3, TRAINING, repetitions=1)
     strict = found[found["definition"] == "strict"]
     assert set(strict["map"]) == set(table.loc[~unknown, "map"])
     assert (
