@@ -21,6 +21,7 @@ def main(job: Job) -> None:
     examples = {"sentence1": [annotation.sentence for annotation in annotations]}
     maps = run(models, examples, params.measures)
     heads, controls = linked(maps, annotations, params.draws, params.seed)
-    weight_tables = HEADS.read(job.input.heads), CONTROLS_OF_HEADS.read(job.input.controls)
-    LINKED_HEADS.write(prepend_weights(weight_tables[0], heads), job.output.table)
-    LINKED_CONTROLS.write(prepend_weights(weight_tables[1], controls), job.output.controls)
+    head_weights = HEADS.read(job.input.heads)
+    LINKED_HEADS.write(prepend_weights(head_weights, heads), job.output.table)
+    control_weights = CONTROLS_OF_HEADS.read(job.input.controls)
+    LINKED_CONTROLS.write(prepend_weights(control_weights, controls), job.output.controls)

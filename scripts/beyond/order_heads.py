@@ -21,10 +21,11 @@ def main(job: Job) -> None:
     params, settings = job.params, Settings.of(job.params.settings)
     task, loaded, (split,) = read_model(job, "train")
     loaded.train(False)
-    model, sample_size = devices.place(loaded), (len(split), settings.examples, params.seed)
-    greedy = greedy_order(model, split, task, sample(*sample_size))
+    model = devices.place(loaded)
+    drawing = len(split), settings.examples, params.seed
+    greedy = greedy_order(model, split, task, sample(*drawing))
     importance, pruning = HEAD_IMPORTANCE.read(job.input.importance), settings.pruning
     found = orders(importance, greedy, pruning.draws, params.seed)
     PRUNING_ORDERS.write(found, job.output.orders)
-    chosen = choices(found, model, split, task, held_out(*sample_size), pruning.tolerance)
+    chosen = choices(found, model, split, task, held_out(*drawing), pruning.tolerance)
     PRUNING_CHOICES.write(chosen, job.output.choices)

@@ -15,7 +15,7 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.core.run import gpus
 from darksecrets.core.run.errors import InputError
 from darksecrets.pages import contracts
-from darksecrets.pages.claims import beside_paper, registry
+from darksecrets.pages.claims import registry
 from workflow.lib import compat, configuration, imports, preflight, resources
 
 given = copy.deepcopy(config)  # without defaults
@@ -88,16 +88,16 @@ READING = {
     "max_length": config["fine_tuning"]["max_length"],
     "batch_size": config["attention"]["batch_size"],
 }
+METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 # What claims depend on besides tables: GLUE and FrameNet are shared with papers, together with the paper's model.
 RUN_OF_CLAIMS = {
-    "tasks": {name: list(task.metrics) for name, task in TASKS.items()},
+    "tasks": METRICS_OF_TASKS,
     "seeds": {name: entry["seeds"] for name, entry in config["tasks"].items()},
     "shared": [
         *(["GLUE"] if PAPER else []),
         *(["FrameNet"] if PAPER and config["framenet"]["source"] == "nltk" else []),
     ],
 }
-METRICS_OF_TASKS = {name: list(task.metrics) for name, task in TASKS.items()}
 
 
 def shipped(name: str) -> str:

@@ -54,26 +54,26 @@ def finetuned_folders(wildcards) -> list[str]:
 
 def scored(kind: str) -> list[str]:
     """Scores or predictions of every state, task and seed; a folder holds those of all seeds of a task."""
-    of_states = [
+    paths_of_states = [
         *(per_task(f"<results>/{kind}/{{task}}/{state}") for state in NOT_FINETUNED),
         *(
             per_task_and_seed(f"<results>/{kind}/{{task}}/{state}/seed-{{seed}}.csv")
             for state in FINETUNED_STATES
         ),
     ]
-    return [path for paths in of_states for path in paths]
+    return [path for paths in paths_of_states for path in paths]
 
 
 def settings_of_training(wildcards) -> dict:
     """Parameter of a rule: the settings with which an encoder is fine-tuned on its task."""
-    of_task = {"epochs": config["tasks"][wildcards.task]["epochs"]}
-    return leave_out(config["fine_tuning"], "frozen_learning_rate") | of_task
+    epochs = {"epochs": config["tasks"][wildcards.task]["epochs"]}
+    return leave_out(config["fine_tuning"], "frozen_learning_rate") | epochs
 
 
 def settings_of_frozen(wildcards) -> dict:
     """Parameter of a rule: the settings with which a classifier on a frozen encoder is trained."""
-    of_task = {"epochs": config["tasks"][wildcards.task]["epochs"]}
-    return {key: config["fine_tuning"][key] for key in FROZEN_KEYS} | of_task
+    epochs = {"epochs": config["tasks"][wildcards.task]["epochs"]}
+    return {key: config["fine_tuning"][key] for key in FROZEN_KEYS} | epochs
 
 
 def labelled_files() -> list[str]:

@@ -6,9 +6,8 @@ from workflow.lib import captions, figures
 # Targets of the paper and of each further analysis, whether or not this run makes it.
 RESULTS_OF: dict[str, list[str]] = {name: [] for name in (analyses.PAPER, *analyses.find())}
 RESULTS_OF_RUN: list[str] = []  # targets of `all`: those of the analyses that this run makes
-TABLES_LEFT_OUT: set[str] = (
-    set()
-)  # names of tables that the configuration or the encoder leaves out
+# Names of tables that the configuration or the encoder leaves out.
+TABLES_LEFT_OUT: set[str] = set()
 ANALYSIS = analyses.PAPER  # the one whose rule file is being read
 NOT_OFFERED = {"pattern_predictions"}  # a row per labelled map and fold: too large for the report
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs

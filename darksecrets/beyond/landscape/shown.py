@@ -152,7 +152,11 @@ def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
     panels = [
         [
             kit.Panel(
-                plane, of=(declared.MODELS,), x="To pre-trained", y="To random init.", height=1.5
+                plane,
+                of=(declared.MODELS,),
+                x="To pre-trained",
+                y="To randomly initialized",
+                height=1.5,
             )
         ],
         [kit.Panel(line, declared.LINE, x="To fine-tuned", y="Loss", height=1.1)],

@@ -7,12 +7,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from darksecrets.core.run.errors import InputError
-
-if TYPE_CHECKING:
-    pass
 
 BETWEEN = re.compile(r"\t|\|\|\|")
 """What separates the two sentences of an example that is given as one text."""

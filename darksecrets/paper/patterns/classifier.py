@@ -69,13 +69,7 @@ class Inputs:
     ) -> Inputs:
         """Prepare maps of any lengths, with a digit per token as in a set of labelled maps."""
         parts = [
-            cls.of(
-                Seen.of(
-                    torch.from_numpy(np.asarray(one, dtype=np.float32))[None],
-                    _digits(marks) == 1,
-                    _digits(sentences),
-                )
-            )
+            cls.of(_see([one], [marks], [sentences]))
             for one, marks, sentences in zip(maps, special, segments, strict=True)
         ]
         images, values = (
@@ -94,8 +88,17 @@ class Inputs:
         )
 
 
-def _digits(text: str) -> torch.Tensor:
-    return torch.tensor([[int(digit) for digit in text]])
+def _see(
+    maps: Sequence[npt.NDArray[np.floating]], special: Sequence[str], segments: Sequence[str]
+) -> Seen:
+    """Maps of equal length as annotators see them."""
+    weights = torch.from_numpy(np.stack([np.asarray(one, dtype=np.float32) for one in maps]))
+    return Seen.of(weights, _digits(special) == 1, _digits(segments))
+
+
+def _digits(texts: Sequence[str]) -> torch.Tensor:
+    """[texts, L] the digits of texts of equal length."""
+    return torch.tensor([[int(digit) for digit in text] for text in texts])
 
 
 @dataclass(frozen=True)
@@ -231,19 +234,15 @@ def prepare_drawn(training: cnn.Training) -> Inputs:
     parts = []
     for maps in of_length.values():
         for start in range(0, len(maps), _TOGETHER):
-            parts.append(Inputs.of(_see(maps[start : start + _TOGETHER])))
+            some = maps[start : start + _TOGETHER]
+            seen = _see(
+                [one.weights for one in some],
+                [one.special for one in some],
+                [one.segments for one in some],
+            )
+            parts.append(Inputs.of(seen))
     images = torch.cat([part.images.half() for part in parts])
     return Inputs(images, torch.cat([part.features for part in parts]))
-
-
-def _see(maps: Sequence[drawn_maps.DrawnMap]) -> Seen:
-    """Drawn maps of equal length as annotators see them."""
-    weights = torch.from_numpy(np.stack([one.weights for one in maps]))
-    special, segments = (
-        torch.cat([_digits(marks) for marks in columns])
-        for columns in zip(*((one.special, one.segments) for one in maps), strict=True)
-    )
-    return Seen.of(weights, special == 1, segments)
 
 
 def weights_of(kinds: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:

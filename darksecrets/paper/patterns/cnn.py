@@ -18,7 +18,6 @@ A few labelled encoders are too little to learn from: see `drawn_maps` and `trai
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,6 +25,7 @@ import torch
 from torch import nn
 
 from darksecrets.paper.patterns.definitions import MAP_KINDS
+from darksecrets.paper.patterns.features import entropy
 from darksecrets.paper.patterns.seen import Seen
 
 SIZE = 16
@@ -43,7 +43,6 @@ LAST = 16
 """Channels of the first 1 × 1 layer."""
 _LOG_SCALE = 4.0  # divides log(1 + weight × L): 1 for a weight 54 times that of a uniform map
 _FARTHEST = 5.0  # divides log(1 + distance): 1 for a distance of 147 tokens
-_LEAST = 1e-9  # weight whose logarithm is taken at least
 
 
 class PatternNet(nn.Module):
@@ -92,16 +91,10 @@ def images(seen: Seen) -> torch.Tensor:
     special = groups[:, None, :, 2].expand_as(drawn)
     text = groups[:, :, :2]
     columns = (seen.drawn.mean(dim=1) @ matrix.T)[:, None, :].expand_as(drawn)
-    evenness = (_entropy(seen.weights) @ matrix.T)[:, :, None].expand_as(drawn)
+    evenness = (entropy(seen.weights) @ matrix.T)[:, :, None].expand_as(drawn)
     near, distance = (one.expand_as(drawn) for one in _places(seen.length, SIZE, drawn.device))
     planes = [drawn, scaled, special, text @ text.transpose(1, 2), near, distance]
     return torch.stack([*planes, columns, evenness], dim=1)
-
-
-def _entropy(weights: torch.Tensor) -> torch.Tensor:
-    """[maps, L] entropy of rows, relative to that of a uniform row."""
-    terms = weights.clamp(min=_LEAST).log() * weights
-    return terms.sum(dim=2) / -math.log(max(weights.shape[2], 2))
 
 
 @cache

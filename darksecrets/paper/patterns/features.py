@@ -113,7 +113,7 @@ def features(seen: Seen) -> torch.Tensor:
     return torch.cat([part(seen) for part in parts], dim=1)
 
 
-def _entropy(shares: torch.Tensor) -> torch.Tensor:
+def entropy(shares: torch.Tensor) -> torch.Tensor:
     """Entropy over the last axis, relative to that of equal shares."""
     terms = shares.clamp(min=_TINY).log_().mul_(shares)
     found: torch.Tensor = terms.sum(dim=-1) / -float(np.log(max(shares.shape[-1], 2)))
@@ -127,7 +127,7 @@ def _spread(mean: torch.Tensor, mean_of_squares: torch.Tensor) -> torch.Tensor:
 
 def _scale(seen: Seen) -> torch.Tensor:
     weights, drawn, length = seen.weights, seen.drawn, seen.length
-    rows = _entropy(weights)
+    rows = entropy(weights)
     greatest, mean = weights.amax(dim=2), drawn.mean(dim=(1, 2))
     values = [
         torch.log(seen.saturation * length),
@@ -137,7 +137,7 @@ def _scale(seen: Seen) -> torch.Tensor:
         torch.log1p(seen.dark.sum(dim=(1, 2)) / length),
         rows.mean(dim=1),
         rows.std(dim=1, correction=0),
-        _entropy(weights.mean(dim=1)),
+        entropy(weights.mean(dim=1)),
         greatest.mean(dim=1),
     ]
     return torch.stack(values, dim=1)
@@ -160,7 +160,7 @@ def _columns(seen: Seen) -> torch.Tensor:
         _greatest(palest * text, 2),
         wide.T,
         _greatest(left, 2),
-        _entropy(left)[:, None],
+        entropy(left)[:, None],
     ]
     return torch.cat(values, dim=1)
 

@@ -1,6 +1,8 @@
 # Which claims of papers hold in this run.
 
 
+from darksecrets.pages.claims import beside_paper
+
 PAPERS = registry.select_for_run(registry.read(registry.files()), config["analyses"])
 PRINTED = beside_paper.read(beside_paper.NUMBERS, beside_paper.TABLE1)
 # Besides tables that decide, the one of models that decide nothing, because they have not learned their task.
