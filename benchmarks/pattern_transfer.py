@@ -295,7 +295,7 @@ def noise(options: argparse.Namespace) -> None:
         for name, learned, tested in known.splits():
             if name not in known.pretrained:
                 continue  # nearly all of their maps are heterogeneous
-            regression = classifier.train(prepared, learned).regression
+            regression = classifier.train_regression(prepared, learned)
             net = classifier.train_network(prepared, learned, drawn, training)
             with torch.inference_mode():
                 found = {

@@ -1,4 +1,4 @@
-"""Score the classifier of patterns, and choose a typical map of every pattern (Figure 1)."""
+"""Score the classifiers of patterns, and choose a typical map of every pattern (Figure 1)."""
 
 from darksecrets.core.run.job import Job, script
 
@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     Of the classifier that ships with the project, also write the predictions.
     """
     from darksecrets.paper.patterns import labelled_maps, quality, typical
-    from darksecrets.paper.patterns.classes import LENIENT
+    from darksecrets.paper.patterns.classes import STRICT
     from darksecrets.paper.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS, TYPICAL_MAPS
 
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
@@ -19,6 +19,7 @@ def main(job: Job) -> None:
     scores = quality.scores(predictions, job.params.resamples, job.params.seed)
     PATTERN_CV.write(scores, job.output.scores)
     data = labelled_maps.load(labelled_maps.folders(job.params.annotations))
-    chosen = typical.choose(data, quality.held_out_predictions(predictions, LENIENT))
+    held_out = quality.held_out_predictions(job.params.classifier, predictions, STRICT)
+    chosen = typical.choose(data, held_out)
     TYPICAL_MAPS.write(chosen, job.output.table)
     typical.save(chosen, data, job.output.maps)

@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from darksecrets.core.plotting.drawing import Given, Sources
+from darksecrets.core.plotting.style import HEADLINE
 
 ALL = list(TASKS)
 LABEL = "run demo · tiny BERT · generated corpus (not comparable with the paper)"
@@ -25,12 +26,14 @@ def draw_with(
     draw: Callable[[Sources], Figure],
     tasks: Sequence[str] | Mapping[str, Sequence[str]],
     files: Mapping[str, Path] | None = None,
+    options: Mapping[str, str] | None = None,
     **tables: pd.DataFrame,
 ) -> Figure:
     """Draw a figure of some tasks from its tables, and from files that are no tables."""
     metrics = tasks if isinstance(tasks, Mapping) else {n: metrics_of(n) for n in tasks}
     given, found = Given(metrics, LABEL, **tables), dict(files or {})
     object.__setattr__(given, "paths", lambda name: [found[name]] if name in found else [])
+    object.__setattr__(given, "options", {**given.options, **(options or {})})
     return draw(given)
 
 
@@ -46,6 +49,16 @@ def draw_from_file(
 
 def metrics_of(task: str) -> Sequence[str]:
     return TASKS[task].metrics if task in TASKS else ("accuracy",)
+
+
+def headline_of(figure: Figure) -> str:
+    """The sentence above a figure."""
+    (headline,) = (
+        text.get_text()
+        for text in figure.findobj(Text)
+        if text.get_fontsize() == HEADLINE and text.get_text()
+    )
+    return str(headline)
 
 
 def axes_named(figure: Figure, name: str) -> Axes:

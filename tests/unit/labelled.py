@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.paper.patterns import crossvalidation
-from darksecrets.paper.patterns.classes import PATTERNS
+from darksecrets.paper.patterns.classes import FEATURES, PATTERNS
 from darksecrets.paper.patterns.mapset import COLUMNS, MapSet
-from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS, SHIPPED
+from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
 
 MODEL = "m"
 NAMES = list(PATTERNS)
@@ -77,7 +77,13 @@ def save(mapset, folder):
 
 
 def predictions(
-    maps=80, seed=0, names=NAMES, repetitions=1, definition="lenient", left_out="example"
+    maps=80,
+    seed=0,
+    names=NAMES,
+    repetitions=1,
+    definition="lenient",
+    left_out="example",
+    classifier=FEATURES,
 ):
     """Made-up predictions, mostly right, for two maps of every example."""
     rng = np.random.default_rng(seed)
@@ -89,7 +95,7 @@ def predictions(
         logits = rng.normal(size=(maps, len(NAMES))) + right
         table = pd.DataFrame(
             {
-                "classifier": SHIPPED,
+                "classifier": classifier,
                 "left_out": left_out,
                 "repetition": repetition,
                 "definition": definition,

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure, SubFigure
 
 from darksecrets.core.plotting.matrices import scale
 from darksecrets.core.plotting.style import (
+    TITLE,
+    Header,
     blocks,
-    columns_for,
     label_run,
-    legend_of,
     new_figure,
     style,
     width_for,
@@ -164,7 +164,7 @@ class Grid:
             mesh = panel.draw(axes, column, *panel.of)
             if mesh is not None:
                 meshes[row] = mesh
-            title = wrapped(self.title(column), width / beside) if row == place == 0 else ""
+            title = wrapped(self.title(column), width / beside, TITLE) if row == place == 0 else ""
             if any(each.title for each in panels) and row == 0:
                 title = f"{title}\n{panel.title}"
             if title:
@@ -186,7 +186,7 @@ class Grid:
                 axes = figure.add_subplot(slots[slice(*ends), -1])
                 cast(Bar, shared).draw(figure, meshes[some[0]], axes, "vertical")
         if self.headline:
-            figure.suptitle(wrapped(self.headline, width), x=0.01, ha="left")
+            figure.suptitle(wrapped(self.headline, width, TITLE), x=0.01, ha="left")
 
 
 def rows(
@@ -222,6 +222,7 @@ def page(
     *grids: Grid | Panel | Sequence[Sequence[Panel]],
     legend: Mapping[str, Entry] | None = None,
     width: float | None = None,
+    what: str = "",
     note: str = "",
     **of_grid: Any,  # noqa: ANN401 - see `Grid`
 ) -> Figure:
@@ -231,10 +232,11 @@ def page(
 
     Args:
         sources: Inputs of the figure, for its tasks and its label.
-        headline: What the figure shows, in a sentence.
+        headline: What was found, in a sentence.
         grids: The panels; those that every task has may be given as they are.
         legend: What to name above them: properties of a line or mark, a colour, or an artist.
         width: Width in inches; else a column of the paper for one or two tasks, or both.
+        what: What is drawn, in small type below the headline.
         note: Further words for the small print.
         of_grid: Further arguments of `Grid` for panels that are given as they are.
     """
@@ -248,14 +250,14 @@ def page(
     width = width or width_for(beside)
     legend = legend or {}
     unlearned = f"\n{NOTE}" if sources.unlearned else ""
-    lines = wrapped(unlearned, width).count("\n")
-    lines += -(-len(legend) // columns_for(list(legend), width)) + 2
-    heights = [grid.height(width) for grid in found]
+    label = wrapped(sources.label + note + unlearned, width)
+    header = Header(headline, what, legend, width)
+    heights = [header.height, *(grid.height(width) for grid in found)]
     with style():
-        figure = new_figure(width, sum(heights) + lines * _LINE + 0.2)
-        parts: Any = figure.subfigures(len(found), 1, squeeze=False, height_ratios=heights)
-        for part, grid in zip(parts[:, 0], found, strict=True):
+        figure = new_figure(width, sum(heights) + len(label.splitlines()) * _LINE + 0.05)
+        parts: Any = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)
+        header.fill(parts[0, 0])
+        for part, grid in zip(parts[1:, 0], found, strict=True):
             grid.fill(part, width)
-        legend_of(figure, legend, headline)
-        label_run(figure, sources.label + note + unlearned)
+        label_run(figure, label)
     return figure

@@ -11,6 +11,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.artist import Artist
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -45,7 +46,13 @@ _PLACES = 6  # decimals of positions, as shares of the figure
 _EM = 0.57  # width of a letter relative to its size: DejaVu Sans on average
 _HANDLE = 26.0  # points that a legend's entry takes beside its name
 SIZE = 7.0
-"""Size of all text, in points. Figures are drawn at the width that they are meant for."""
+"""Size of text, in points. Figures are drawn at the width that they are meant for."""
+HEADLINE, TITLE = 9.0, 8.0
+"""Sizes of a figure's headline and of the titles of its panels, in points."""
+_INSIDE = 0.98  # share of a figure's width that a headline may take
+_SPACING = 1.3  # height of a line of text relative to its size
+_LEGEND_SPACING = 1.4
+_PAD = 0.06  # inches above the headline and below the legend
 
 _NOT_OF_FIGURES = (
     *("backend", "interactive", "toolbar", "webagg.", "tk.", "timezone", "date.epoch"),
@@ -60,10 +67,10 @@ _RC: dict[str, Any] = {
     "font.sans-serif": [FONT, "Verdana"],
     "font.size": SIZE,
     "text.parse_math": False,  # names may have dollar signs
-    "axes.titlesize": SIZE,
+    "axes.titlesize": TITLE,
     "axes.titlepad": 3,
     "axes.labelsize": SIZE,
-    "figure.titlesize": SIZE,
+    "figure.titlesize": TITLE,
     "axes.labelpad": 2,
     "axes.linewidth": 0.5,
     "axes.edgecolor": INK,
@@ -203,9 +210,9 @@ def blocks(count: int, most: int = 4) -> tuple[int, int]:
     return rows, math.ceil(count / rows)
 
 
-def wrapped(name: str, width: float) -> str:
-    """The title of a panel of this width, in inches, broken into lines that fit."""
-    letters = max(8, int(width * 72 / (_EM * SIZE)))
+def wrapped(name: str, width: float, size: float = SIZE) -> str:
+    """Text in a place of this width, in inches, broken into lines that fit."""
+    letters = max(8, int(width * 72 / (_EM * size)))
     return "\n".join(textwrap.fill(line, letters) for line in name.split("\n"))
 
 
@@ -214,28 +221,76 @@ def width_for(columns: int) -> float:
     return COLUMN if columns <= 2 else PAGE
 
 
-def legend_of(figure: Figure, looks: Mapping[str, Entry], headline: str) -> None:
-    """Put the headline and the names of lines, marks and colours above a figure, in columns.
+@dataclass(frozen=True)
+class Header:
+    """What stands above a figure.
 
-    Args:
-        figure: The figure.
-        looks: What to name: properties of a line or mark, a colour, or an artist.
-        headline: What the figure shows, in a sentence.
+    Attributes:
+        headline: What was found, in a sentence.
+        what: What is drawn, in small type.
+        looks: Names of lines, marks and colours, with properties of a line or mark, a colour, or an
+            artist.
+        width: Width of the figure in inches.
     """
-    columns = columns_for(list(looks), figure.get_figwidth())
-    headline = textwrap.fill(headline, int(figure.get_figwidth() * 72 / (0.62 * SIZE)))
-    if not looks:
-        figure.suptitle(headline, x=0.01, ha="left", fontweight="bold")
-        return
-    figure.legend(
-        [_handle(look) for look in looks.values()],
-        list(looks),
-        loc="outside upper left",
-        ncols=columns,
-        title=headline,
-        title_fontproperties={"weight": "bold", "size": SIZE},
-        alignment="left",
-    )
+
+    headline: str
+    what: str
+    looks: Mapping[str, Entry]
+    width: float
+
+    @property
+    def height(self) -> float:
+        """Inches that it takes."""
+        return _PAD + self._headline[1] + self._what[1] + self._legend_height
+
+    @property
+    def _headline(self) -> tuple[str, float]:
+        """The headline as it is written, and its height."""
+        text = _filled(self.headline, 72 * _INSIDE * self.width, HEADLINE, "bold")
+        return text, _SPACING * HEADLINE / 72 * len(text.splitlines())
+
+    @property
+    def _what(self) -> tuple[str, float]:
+        text = wrapped(self.what, self.width)
+        return text, _SPACING * SIZE / 72 * len(text.splitlines())
+
+    @property
+    def _legend_height(self) -> float:
+        if not self.looks:
+            return 0.0
+        rows = math.ceil(len(self.looks) / columns_for(list(self.looks), self.width))
+        return (_LEGEND_SPACING * rows + 0.5) * SIZE / 72
+
+    def fill(self, figure: Figure | SubFigure) -> None:
+        """Write it to a figure of its height."""
+        left = 0.01
+        top = 1 - _PAD / 2 / self.height
+        headline, taken = self._headline
+        look: dict[str, Any] = {"ha": "left", "va": "top"}
+        figure.text(left, top, headline, fontsize=HEADLINE, fontweight="bold", **look)
+        figure.text(left, top - taken / self.height, self._what[0], color=GREY, **look)
+        if self.looks:
+            figure.legend(
+                [_handle(look) for look in self.looks.values()],
+                list(self.looks),
+                loc="lower left",
+                bbox_to_anchor=(left, 0),
+                borderaxespad=0,
+                borderpad=0,
+                ncols=columns_for(list(self.looks), self.width),
+            )
+
+
+def _filled(text: str, width: float, size: float, weight: str) -> str:
+    """Text broken into lines of at most this width, in points; a longer word has its own."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width_of(longer, size, weight) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "\n".join(lines)
 
 
 def columns_for(names: Sequence[str], width: float) -> int:
@@ -249,11 +304,13 @@ def columns_for(names: Sequence[str], width: float) -> int:
 
 
 @cache
-def width_of(text: str, size: float = SIZE) -> float:
+def width_of(text: str, size: float = SIZE, weight: str = "normal") -> float:
     """Width of a text in points."""
     if not text.strip():
         return 0.0
-    path = TextPath((0, 0), drawable(text), size=size, prop=FontProperties(FONT))
+    path = TextPath(
+        (0, 0), drawable(text), size=size, prop=FontProperties(family=FONT, weight=weight)
+    )
     return float(path.get_extents().x1)
 
 

@@ -31,7 +31,8 @@ class Inspection:
         tokens: For each example, its L tokens.
         maps: For each example, [layer, head, query, key] attention weights, half precision.
         measures: Tables of the measures by name, such as ``head_statistics``.
-        patterns: The pattern of every map; None without a classifier.
+        patterns: The pattern of every map by both classifiers, in the column ``classifier``; None
+            without any.
         left_out: What could not be measured, and why.
     """
 
@@ -57,8 +58,8 @@ def inspect(
     Args:
         text: A sentence, a list of examples, or a file, see `darksecrets.pages.inspect.texts.read`.
         model: Hugging Face folder of an encoder, with or without a classifier.
-        classifier: Folder of a trained classifier of patterns: the one that ships with the project,
-            or ``patterns/classifier`` of a run that trained one.
+        classifier: Folder of the trained classifiers of patterns: those that ship with the
+            project, or ``patterns/classifier`` of a run that trained one.
         pipeline: A spaCy pipeline, by name or folder; without it, words have no features.
         max_length: Longest example, in tokens; what is longer is cut off, with a warning.
         seed: Seed of the controls.

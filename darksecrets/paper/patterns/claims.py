@@ -18,13 +18,15 @@ def more_than_random(patterns: pd.DataFrame) -> pd.DataFrame:
         patterns: The table ``patterns``.
 
     Returns:
-        Columns ``task``, ``state``, ``value``, ``low``, ``high``: the share, minus that of an
-        encoder with random weights. Half-widths add up, which is valid for any dependence.
+        Columns ``classifier``, ``task``, ``state``, ``value``, ``low``, ``high``: the share, minus
+        that of an encoder with random weights. Half-widths add up, which is valid for any
+        dependence.
     """
+    place = ["classifier", "task"]
     rows = patterns[(patterns["definition"] == STRICT) & patterns["pattern"].isin(_FIRST_THREE)]
     own, random = (
-        named(rows[rows["state"] == state], "corrected").groupby("task")[ESTIMATE].sum()
+        named(rows[rows["state"] == state], "corrected").groupby(place)[ESTIMATE].sum()
         for state in ("pretrained", RANDOM)
     )
-    found = minus(own.reset_index(), random.reset_index(), ["task"])[["task", *ESTIMATE]]
+    found = minus(own.reset_index(), random.reset_index(), place)[[*place, *ESTIMATE]]
     return found.assign(state="pretrained")

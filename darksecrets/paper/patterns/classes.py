@@ -53,6 +53,10 @@ NUMBERS = {0: "none", 1: "one", 2: "several"}
 STRENGTHS = {0: "none", 1: "weak", 2: "plain"}
 """How plainly a diagonal is seen."""
 
+TRAINED = CNN, FEATURES = "cnn", "features"
+"""The two trained classifiers: the paper's convolutional network, and a logistic regression on
+hand-made features."""
+
 Definition = Literal["lenient", "strict"]
 DEFINITIONS: tuple[Definition, ...] = get_args(Definition)
 LENIENT, STRICT = DEFINITIONS

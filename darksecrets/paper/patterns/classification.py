@@ -1,4 +1,4 @@
-"""Classify every map of an attention store by its pattern (section 4.1).
+"""Classify every map of an attention store by its pattern, by both classifiers (section 4.1).
 
 This is the paper's largest inference: 1000 examples × 144 heads × 14 models. A batch has maps of
 equal length, without padding, and a bounded size.
@@ -17,7 +17,7 @@ import torch
 from darksecrets.core.arrays import Halves, Singles
 from darksecrets.core.attention.store import Maps
 from darksecrets.core.models import devices
-from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
+from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, TRAINED
 from darksecrets.paper.patterns.classifier import Classifier
 from darksecrets.paper.patterns.seen import Seen
 
@@ -40,29 +40,30 @@ def classify(store: Maps, classifier: Classifier, batch_size: int | None = None)
 
     Args:
         store: The maps.
-        classifier: The trained classifier; it is moved to the GPU if there is one.
+        classifier: Both trained classifiers; they are moved to the GPU if there is one.
         batch_size: Maps per batch, `batch_size_for` if None; it changes probabilities by rounding
             only.
 
     Returns:
-        A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1); under the
-        lenient definition ``pattern`` and its ``probability``, under the strict definition
-        ``strict`` and ``strict_probability``.
+        For each classifier, a row per map in the order of the store: ``classifier``, ``idx``,
+        ``layer``, ``head`` (from 1); under the paper's definition ``pattern`` and its
+        ``probability``, under the lenient one ``lenient`` and ``lenient_probability``.
     """
     classifier = devices.place(classifier)
     device = devices.best()
     batch_size = batch_size or batch_size_for(store, device)
     _log.info("Classifying maps, batch size %d, on %s", batch_size, device)
-    size = (len(DEFINITIONS), store.examples, store.layers, store.heads)
+    size = (len(DEFINITIONS), len(TRAINED), store.examples, store.layers, store.heads)
     patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)
     with torch.inference_mode():
         for examples, maps in store.batches():
             rows = slice(examples.start, examples.stop)
             parts = list(_classified(classifier, store, examples, maps, batch_size, device))
             for number in range(len(DEFINITIONS)):
-                best = torch.cat([part[number] for part in parts]).max(dim=1)
-                patterns[number, rows] = best.indices.cpu().numpy().reshape(maps.shape[:3])
-                sure[number, rows] = best.values.cpu().numpy().reshape(maps.shape[:3])
+                best = torch.cat([part[number] for part in parts], dim=1).max(dim=2)
+                shape = (len(TRAINED), *maps.shape[:3])
+                patterns[number, :, rows] = best.indices.cpu().numpy().reshape(shape)
+                sure[number, :, rows] = best.values.cpu().numpy().reshape(shape)
     return _table(store, patterns, sure)
 
 
@@ -82,7 +83,10 @@ def _classified(
     batch_size: int,
     device: torch.device,
 ) -> Iterator[list[torch.Tensor]]:
-    """Probabilities of maps [example, layer, head, L, L] under every definition, batch by batch."""
+    """Probabilities of maps [example, layer, head, L, L] under every definition, batch by batch.
+
+    Each is [classifiers, maps, classes].
+    """
     flat = torch.from_numpy(maps.reshape(-1, *maps.shape[-2:]).copy())
     special, segments = (
         torch.from_numpy(np.stack([of(example) for example in examples])).to(device)
@@ -98,16 +102,18 @@ def _classified(
 
 
 def _table(store: Maps, patterns: npt.NDArray[np.int8], sure: Singles) -> pd.DataFrame:
-    examples, layers, heads = np.indices(patterns.shape[1:])
-    wide, strict = np.array(list(PATTERNS))[patterns.reshape(len(DEFINITIONS), -1)]
+    classifiers, examples, layers, heads = np.indices(patterns.shape[1:])
+    lenient, strict = (DEFINITIONS.index(definition) for definition in (LENIENT, STRICT))
+    classes = np.array(list(PATTERNS))[patterns.reshape(len(DEFINITIONS), -1)]
     return pd.DataFrame(
         {
+            "classifier": np.array(TRAINED)[classifiers.ravel()],
             "idx": store.idx[examples.ravel()],
             "layer": layers.ravel() + 1,
             "head": heads.ravel() + 1,
-            "pattern": wide,
-            "probability": sure[0].ravel(),
-            "strict": strict,
-            "strict_probability": sure[1].ravel(),
+            "pattern": classes[strict],
+            "probability": sure[strict].ravel(),
+            "lenient": classes[lenient],
+            "lenient_probability": sure[lenient].ravel(),
         }
     )

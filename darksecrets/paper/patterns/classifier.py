@@ -1,16 +1,16 @@
-"""The classifier of self-attention maps: a regression on hand-made features (section 4.1).
+"""The two classifiers of self-attention maps (section 4.1).
 
-The paper's classifier is a convolutional network. On encoders that it has not seen, one that is
-trained on labelled maps alone is far worse than a regression on features that express the
-definitions of the classes. So the regression classifies a run's maps, and teaches the network, with
-which the cross-validation compares it (`benchmarks/results/pattern_transfer.md`).
+The paper's classifier is a convolutional network, see `cnn`. On encoders that it has not seen, one
+that is trained on labelled maps alone is far worse than a regression on hand-made features that
+express the definitions of the classes (`benchmarks/results/pattern_transfer.md`). So the regression
+teaches the network, and both classify every map of a run: what they say of it is compared.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from torch import nn
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, write_json
 from darksecrets.paper.patterns import augmentation, cnn, drawn_maps, logistic
-from darksecrets.paper.patterns.classes import PATTERNS, Definition
+from darksecrets.paper.patterns.classes import CNN, FEATURES, PATTERNS, TRAINED, Definition
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
 from darksecrets.paper.patterns.features import features
 from darksecrets.paper.patterns.labelled_maps import Annotations
@@ -154,53 +154,65 @@ class Prepared:
 
 
 class Classifier(nn.Module):
-    """The trained classifier.
+    """Both trained classifiers, which see the same maps.
 
     Attributes:
-        temperature: Divides log probabilities of classes to calibrate them.
+        temperatures: For each of `classes.TRAINED`, what divides log probabilities of classes to
+            calibrate them.
     """
 
-    def __init__(self, regression: logistic.Logistic, temperature: float = 1.0) -> None:
+    def __init__(
+        self,
+        network: cnn.PatternNet,
+        regression: logistic.Logistic,
+        temperatures: Mapping[str, float],
+    ) -> None:
         super().__init__()
+        self.network = network
         self.regression = regression
-        self.temperature = temperature
+        self.temperatures = {name: temperatures[name] for name in TRAINED}
 
     def forward(self, seen: Seen) -> torch.Tensor:
-        """[maps, kinds] log probabilities of kinds, not calibrated."""
-        outputs: torch.Tensor = self.regression(features(seen))
-        return outputs
+        """[classifiers, maps, kinds] log probabilities, not calibrated, in the order of TRAINED."""
+        outputs = {
+            CNN: torch.log_softmax(self.network(cnn.images(seen)), dim=1),
+            FEATURES: self.regression(features(seen)),
+        }
+        return torch.stack([outputs[name] for name in TRAINED])
 
     def read(self, outputs: torch.Tensor, definition: Definition) -> torch.Tensor:
         """Calibrated probabilities under a definition.
 
         Args:
-            outputs: [maps, kinds] as `forward` gives them.
+            outputs: [classifiers, maps, kinds] as `forward` gives them.
             definition: Of the classes.
 
         Returns:
-            [maps, classes].
+            [classifiers, maps, classes].
         """
-        kind_chances = torch.softmax(outputs, dim=1)
+        kind_chances = torch.softmax(outputs, dim=-1)
         class_chances = kind_chances @ torch.from_numpy(members(definition)).to(kind_chances)
-        return torch.softmax(class_chances.clamp(min=_LEAST).log() / self.temperature, dim=1)
+        degrees = class_chances.new_tensor(list(self.temperatures.values()))[:, None, None]
+        return torch.softmax(class_chances.clamp(min=_LEAST).log() / degrees, dim=-1)
 
 
 def untrained(temperature: float = 1.0) -> Classifier:
-    """A classifier that has learned nothing."""
-    return Classifier(logistic.Logistic(), temperature).eval()
+    """A pair of classifiers that have learned nothing: the network's weights are random."""
+    temperatures = dict.fromkeys(TRAINED, temperature)
+    return Classifier(cnn.PatternNet(), logistic.Logistic(), temperatures).eval()
 
 
-def train(prepared: Prepared, rows: npt.NDArray[np.int64]) -> Classifier:
+def train_regression(prepared: Prepared, rows: npt.NDArray[np.int64]) -> logistic.Logistic:
     """Train on some labelled maps, and on what is composed of them."""
     inputs, kinds, weights = prepared.examples(rows)
     known, counts = torch.from_numpy(kinds), torch.from_numpy(weights)
-    return Classifier(logistic.train(inputs.features, known, counts)).eval()
+    return logistic.train(inputs.features, known, counts)
 
 
 def train_network(
     prepared: Prepared, rows: npt.NDArray[np.int64], drawn: Inputs, training: cnn.Training
 ) -> cnn.PatternNet:
-    """Train the network that the classifier is compared with.
+    """Train the paper's network.
 
     It learns the labels of some labelled maps, and what the regression, which is trained on the
     same labels, says of drawn maps. Of a labelled map that may be of several kinds, it learns what
@@ -212,7 +224,7 @@ def train_network(
         drawn: From `prepare_drawn`; labels and encoders that are left out have no part in them.
         training: Settings.
     """
-    regression, labelled = train(prepared, rows).regression, prepared.inputs[rows]
+    regression, labelled = train_regression(prepared, rows), prepared.inputs[rows]
     possible = torch.from_numpy(prepared.kinds[rows])
     known = torch.softmax(regression(labelled.features), dim=1) * possible + _LEAST * possible
     answers = torch.softmax(regression(drawn.features), dim=1)
@@ -260,7 +272,7 @@ def save(classifier: Classifier, folder: Path) -> None:
         temporary.mkdir()
         weights = {name: value.contiguous() for name, value in classifier.state_dict().items()}
         save_file(weights, temporary / WEIGHTS)
-        settings = {"classes": list(PATTERNS), "temperature": classifier.temperature}
+        settings = {"classes": list(PATTERNS), "temperatures": classifier.temperatures}
         write_json(settings, temporary / SETTINGS)
 
 
@@ -278,29 +290,34 @@ def load(folder: Path) -> Classifier:
         raise InputError(
             f"{folder} is not a pattern classifier: {', '.join(missing)} is missing. {_REMEDY}"
         )
-    classifier = untrained(_temperature(folder / SETTINGS))
+    temperatures = _temperatures(folder / SETTINGS)
+    classifier = Classifier(cnn.PatternNet(), logistic.Logistic(), temperatures).eval()
     try:
         classifier.load_state_dict(load_file(folder / WEIGHTS))
     except (SafetensorError, RuntimeError, OSError) as error:
-        raise _damaged(folder / WEIGHTS, "the weights of a pattern classifier", error) from None
+        expected = "the weights of a network and of a regression"
+        raise _damaged(folder / WEIGHTS, expected, error) from None
     return classifier
 
 
-def _temperature(file: Path) -> float:
-    """The temperature of a classifier with today's classes."""
+def _temperatures(file: Path) -> dict[str, float]:
+    """The temperatures of a network and a regression with today's classes."""
     try:
         settings = json.loads(file.read_text(encoding="utf-8"))
-        classes, temperature = list(map(str, settings["classes"])), float(settings["temperature"])
-        if not 0 < temperature < math.inf:
-            raise ValueError(f"a temperature of {temperature}")
+        classes = list(map(str, settings["classes"]))
+        temperatures = {name: float(settings["temperatures"][name]) for name in TRAINED}
+        for temperature in temperatures.values():
+            if not 0 < temperature < math.inf:
+                raise ValueError(f"a temperature of {temperature}")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(file, "classes and a temperature above 0", error) from None
+        expected = f"classes and a temperature above 0 for each of {', '.join(TRAINED)}"
+        raise _damaged(file, expected, error) from None
     if classes != list(PATTERNS):
         raise InputError(
             f"{file}: found the classes {', '.join(classes)}, expected {', '.join(PATTERNS)}. "
             f"{_REMEDY}"
         )
-    return temperature
+    return temperatures
 
 
 def _damaged(file: Path, expected: str, error: Exception) -> InputError:

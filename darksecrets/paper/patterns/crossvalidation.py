@@ -7,9 +7,9 @@ A run may classify maps of an encoder of which no maps were labelled. So, if the
 of several encoders, the maps of each are also classified by training on the others only. This is
 the score that counts for an encoder without labelled maps.
 
-The classifier is compared with a convolutional network, as in the paper, and with the most frequent
-class. It is trained several times with other composed maps, so that scores and shares can say how
-much that changes.
+Both classifiers are compared with the most frequent class. The regression is trained several times
+with other composed maps, so that scores and shares can say how much that changes; the network,
+which takes minutes, once.
 """
 
 from __future__ import annotations
@@ -25,19 +25,25 @@ import torch
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns import classifier, cnn
-from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, Definition
+from darksecrets.paper.patterns.classes import (
+    CNN,
+    DEFINITIONS,
+    FEATURES,
+    LENIENT,
+    PATTERNS,
+    STRICT,
+    Definition,
+)
 from darksecrets.paper.patterns.definitions import members
 from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.mapset import strict_labels
-from darksecrets.paper.patterns.quality import shipped_predictions
+from darksecrets.paper.patterns.quality import predictions_of
 from darksecrets.paper.patterns.tables import (
     AGAIN,
     EXAMPLE,
     MAJORITY,
     MODEL,
-    NETWORK,
     PATTERN_PREDICTIONS,
-    SHIPPED,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +51,7 @@ Integers = npt.NDArray[np.int64]
 Split = tuple[Integers, Integers]
 
 REPETITIONS = 3
-"""How often the classifier is trained in each split, with other composed maps."""
+"""How often the regression is trained in each split, with other composed maps."""
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +78,7 @@ def cross_validate(
         count: Number of folds.
         training: Settings of the network's training; its seed is also that of the folds, which are
             the same in all repetitions, and of the composed maps.
-        repetitions: How often the classifier is trained; what it is compared with, once.
+        repetitions: How often the regression is trained; the network is trained once.
 
     Returns:
         The table `PATTERN_PREDICTIONS`. An encoder is left out only if the maps of the others have
@@ -92,9 +98,9 @@ def cross_validate(
         if repetition > 1:
             prepared = prepared.composed_again(annotations, training.seed + repetition - 1)
         for left_out, splits in parts.items():
-            found = {SHIPPED: _feature_outputs(prepared, splits)}
+            found = {FEATURES: _feature_outputs(prepared, splits)}
             if repetition == 1:
-                found |= _compared(prepared, splits, drawn, training)
+                found |= _network_outputs(prepared, splits, drawn, training)
             tables += [
                 _table(annotations, splits, outputs).assign(
                     classifier=name, left_out=left_out, repetition=repetition
@@ -167,27 +173,27 @@ def _split_by_encoder(annotations: Annotations) -> list[Split]:
 
 
 def _feature_outputs(prepared: classifier.Prepared, splits: Sequence[Split]) -> Floats:
-    """[maps, kinds] outputs of the classifier for the test maps of all splits; NaN for others."""
+    """[maps, kinds] outputs of the regression for the test maps of all splits; NaN for others."""
     found = np.full(prepared.kinds.shape, np.nan)
     for learned, tested in splits:
-        regression = classifier.train(prepared, learned).regression
+        regression = classifier.train_regression(prepared, learned)
         found[tested] = regression(prepared.inputs.features[tested]).double().numpy()
     return found
 
 
-def _compared(
+def _network_outputs(
     prepared: classifier.Prepared,
     splits: Sequence[Split],
     drawn: classifier.Inputs,
     training: cnn.Training,
 ) -> dict[str, Floats]:
-    """Likewise for what the classifier is compared with."""
-    found = {name: np.full(prepared.kinds.shape, np.nan) for name in (NETWORK, MAJORITY)}
+    """Likewise of the network, and of the most frequent class."""
+    found = {name: np.full(prepared.kinds.shape, np.nan) for name in (CNN, MAJORITY)}
     for learned, tested in splits:
         net = classifier.train_network(prepared, learned, drawn, training)
         with torch.inference_mode():
             outputs = torch.log_softmax(net(prepared.inputs.images[tested]), dim=1).double()
-        found[NETWORK][tested] = outputs.numpy()
+        found[CNN][tested] = outputs.numpy()
         found[MAJORITY][tested] = _majority(prepared.kinds[learned])
     return found
 
@@ -290,13 +296,13 @@ def temperatures(
     return found
 
 
-def mean_temperature(predictions: pd.DataFrame) -> float:
-    """The temperature of a classifier that is trained on all maps.
+def mean_temperature(predictions: pd.DataFrame, name: str) -> float:
+    """The temperature of a classifier, one of `classes.TRAINED`, that is trained on all maps.
 
     It is the mean over the encoders that were left out, because the classifier is less certain of
     what it says about another encoder's maps than about those of examples that were left out. If no
     encoder was left out, it is the mean over folds.
     """
-    rows = shipped_predictions(predictions, MODEL)
-    rows = rows if len(rows) else shipped_predictions(predictions, EXAMPLE)
+    rows = predictions_of(name, predictions, MODEL)
+    rows = rows if len(rows) else predictions_of(name, predictions, EXAMPLE)
     return float(rows.groupby("fold")["temperature"].first().mean())

@@ -12,31 +12,37 @@ from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.stats.correlation import ratio
 from darksecrets.core.stats.resampling import cluster_weights, interval
 from darksecrets.paper.patterns.classes import PATTERNS, Definition
-from darksecrets.paper.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV, SHIPPED
+from darksecrets.paper.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV
 
 ALL = "all"
 BINS = 10  # of probabilities, for the calibration
 
 
-def shipped_predictions(
-    predictions: pd.DataFrame, left_out: str, definition: Definition | None = None
+def predictions_of(
+    classifier: str,
+    predictions: pd.DataFrame,
+    left_out: str,
+    definition: Definition | None = None,
 ) -> pd.DataFrame:
-    """The predictions of the classifier that classifies a run's maps, in all repetitions.
+    """The predictions of a classifier, in all repetitions of its training.
 
     Args:
+        classifier: Its name.
         predictions: The table `PATTERN_PREDICTIONS`.
         left_out: `EXAMPLE` or `MODEL`: what it was not trained on.
         definition: Of the classes; both if None.
     """
-    rows = (predictions["classifier"] == SHIPPED) & (predictions["left_out"] == left_out)
+    rows = (predictions["classifier"] == classifier) & (predictions["left_out"] == left_out)
     if definition is not None:
         rows &= predictions["definition"] == definition
     return predictions[rows].reset_index(drop=True)
 
 
-def held_out_predictions(predictions: pd.DataFrame, definition: Definition) -> pd.DataFrame:
+def held_out_predictions(
+    classifier: str, predictions: pd.DataFrame, definition: Definition
+) -> pd.DataFrame:
     """A row per labelled map: its prediction by what was trained on the other folds, once."""
-    rows = shipped_predictions(predictions, EXAMPLE, definition)
+    rows = predictions_of(classifier, predictions, EXAMPLE, definition)
     return rows[rows["repetition"] == 1].reset_index(drop=True)
 
 

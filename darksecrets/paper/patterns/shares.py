@@ -21,7 +21,7 @@ OTHERS = "other models"
 """Whose confusions shares are corrected for if no maps of the run's encoder were labelled."""
 PRIOR = 10
 """Maps that the confusions of all encoders count for, beside an encoder's own."""
-COLUMNS_OF: dict[Definition, str] = {LENIENT: "pattern", STRICT: "strict"}
+COLUMNS_OF: dict[Definition, str] = {LENIENT: "lenient", STRICT: "pattern"}
 """Column of classified maps with the class under each definition."""
 _RIDGE = 1e-12  # for classes that are confused exactly alike, whose shares are not determined
 _TRACE = 1e-6  # of every map, so that no class is missing in a resample
@@ -130,9 +130,11 @@ class Labelled:
     predicted: Integers
 
     @classmethod
-    def of(cls, predictions: pd.DataFrame, left_out: str, definition: Definition) -> Labelled:
-        """Take them from the cross-validation, see `quality.shipped_predictions`."""
-        rows = quality.shipped_predictions(predictions, left_out, definition)
+    def of(
+        cls, classifier: str, predictions: pd.DataFrame, left_out: str, definition: Definition
+    ) -> Labelled:
+        """Take them from the cross-validation, see `quality.predictions_of`."""
+        rows = quality.predictions_of(classifier, predictions, left_out, definition)
         parts = [one.sort_values("map") for _, one in rows.groupby("repetition")]
         places = [one["predicted"].map(list(PATTERNS).index).to_numpy(np.int64) for one in parts]
         table = parts[0] if parts else rows
@@ -241,11 +243,12 @@ def _shrunk(numbers: Floats, towards: Floats | None) -> Floats:
 
 
 def count(
-    predictions: pd.DataFrame, resamples: int, seed: int
+    classifier: str, predictions: pd.DataFrame, resamples: int, seed: int
 ) -> dict[tuple[str, Definition], Known]:
-    """Count the confusions of a cross-validation, by what was left out and by definition.
+    """Count a classifier's confusions in a cross-validation, by what was left out and definition.
 
     Args:
+        classifier: Its name.
         predictions: The table `PATTERN_PREDICTIONS`.
         resamples: Number of resamples for the intervals.
         seed: Seed of the resamples.
@@ -255,7 +258,7 @@ def count(
     """
     found = {}
     for left_out, definition in itertools.product((EXAMPLE, MODEL), DEFINITIONS):
-        labelled = Labelled.of(predictions, left_out, definition)
+        labelled = Labelled.of(classifier, predictions, left_out, definition)
         if len(labelled.table):
             found[left_out, definition] = Known.of(labelled, resamples, seed)
     return found
@@ -272,8 +275,8 @@ def table(
     """Shares of the patterns in one model's maps on one task, as classified and corrected.
 
     Args:
-        maps: Columns ``idx``, ``pattern`` and ``strict``, a row per map.
-        known: From `count`.
+        maps: Columns ``idx``, ``pattern`` and ``lenient``, a row per map.
+        known: From `count`, of the classifier that classified the maps.
         encoder: From `annotations.encoder_of` of the run's model and the state.
         state: State of the model.
         resamples: Number of resamples for the intervals, as for ``known``.

@@ -24,16 +24,21 @@ from darksecrets.core.run.tables import (
     share,
     text,
 )
-from darksecrets.paper.patterns.classes import DEFINITIONS, NUMBERS, PATTERNS, STRENGTHS
-
-CLASSIFIERS = SHIPPED, NETWORK, MAJORITY, AGAIN = (
-    "hand-made features",
-    "convolutional network",
-    "majority class",
-    "second labelling",
+from darksecrets.paper.patterns.classes import (
+    CNN,
+    DEFINITIONS,
+    FEATURES,
+    NUMBERS,
+    PATTERNS,
+    STRENGTHS,
+    TRAINED,
 )
-"""What the cross-validation compares. The first one classifies a run's maps. The last one is no
-classifier, but the second labelling pass compared with the first: what can be hoped for."""
+
+MAJORITY, AGAIN = "majority class", "second labelling"
+CLASSIFIERS = (FEATURES, CNN, MAJORITY, AGAIN)
+"""What the cross-validation compares: both trained classifiers, which classify a run's maps, too;
+the most frequent class; and, as if it were a classifier, the second labelling pass, which shows
+what can be hoped for."""
 LEFT_OUT = EXAMPLE, MODEL = "example", "model"
 """What the cross-validation leaves out of the training."""
 OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
@@ -51,6 +56,11 @@ _SHARE = share("share", "", "share of maps")
 _MAP = text("map", "identity of the map, unique in its set")
 _LABEL = text("label", "class that an annotator gave", values=_CLASSES)
 _CLASSIFIER = text("classifier", "what classified", values=CLASSIFIERS)
+_TRAINED = text(
+    "classifier",
+    f"`{CNN}`: the convolutional network; `{FEATURES}`: the regression on hand-made features",
+    values=TRAINED,
+)
 
 _ORIGIN = (
     _MAP,
@@ -172,7 +182,7 @@ PATTERN_PREDICTIONS = Table(
         ),
         integer(
             "repetition",
-            "training with other composed maps, from 1; only of `hand-made features`",
+            "training with other composed maps, from 1; only of `features`",
             low=1,
         ),
         _DEFINITION,
@@ -224,18 +234,19 @@ _PROBABILITY = share("probability", "calibrated probability of that class", deci
 
 PATTERN_MAPS = Table(
     "pattern_maps",
-    "The pattern of every map; a row group for each model.",
+    "The pattern of every map by both classifiers; a row group for each model.",
     (
         *MAPS,
+        _TRAINED,
         IDX,
         LAYER,
         HEAD,
-        like(_PATTERN, "class under the lenient definition"),
+        like(_PATTERN, "class under the paper's definition (`strict`)"),
         _PROBABILITY,
-        like(_PATTERN, "class under the strict definition", name="strict"),
-        like(_PROBABILITY, name="strict_probability"),
+        like(_PATTERN, "class under the lenient definition", name="lenient"),
+        like(_PROBABILITY, name="lenient_probability"),
     ),
-    key=names(*MAPS, IDX, LAYER, HEAD),
+    key=(*names(*MAPS), "classifier", *names(IDX, LAYER, HEAD)),
     every=("layer", "head"),
     row_group=names(*MAPS),
 )
@@ -245,6 +256,7 @@ PATTERN_SHARES = Table(
     "Shares of the patterns among all maps of a model (Figure 2).",
     (
         *MAPS,
+        _TRAINED,
         _DEFINITION,
         _PATTERN,
         like(_SHARE, "as classified"),
@@ -261,12 +273,13 @@ PATTERN_SHARES = Table(
             "labelled",
         ),
     ),
-    key=(*names(*MAPS), "definition", "pattern"),
+    key=(*names(*MAPS), "classifier", "definition", "pattern"),
 )
 
 PATTERN_HEADS = Table(
     "pattern_heads",
-    "Shares of the patterns in the maps of every head, under the lenient definition.",
+    "Shares of the patterns in the maps of every head: by the run's classifier, under the paper's "
+    "definition.",
     (*MAPS, LAYER, HEAD, _PATTERN, like(_SHARE, "as classified")),
     key=(*names(*MAPS, LAYER, HEAD), "pattern"),
     every=("layer", "head"),
@@ -286,8 +299,8 @@ def _permuted(name: str, q_name: str, where: str) -> tuple[Column, Column]:
         ),
         like(
             Q_VALUE,
-            f"false discovery rate of `{name}` over the rows with the same `state` and "
-            "`compared`; empty for the mean",
+            f"false discovery rate of `{name}` over the rows with the same `classifier`, `state` "
+            "and `compared`; empty for the mean",
             name=q_name,
             optional=True,
         ),
@@ -300,6 +313,7 @@ PATTERN_AGREEMENT = Table(
     "pattern_agreement",
     "Whether heads keep their patterns on other tasks and with other seeds.",
     (
+        _TRAINED,
         STATE_OF_MAPS,
         text(
             "compared",
@@ -335,8 +349,28 @@ PATTERN_AGREEMENT = Table(
         ),
         *interval("kappa", "kappa", bounds=(-1, 1), optional=True),
     ),
-    key=("state", "compared", "task", "other_task"),
+    key=("classifier", "state", "compared", "task", "other_task"),
     may_be_empty=True,
+)
+
+CLASSIFIER_AGREEMENT = Table(
+    "classifier_agreement",
+    "How far both classifiers give a run's maps the same patterns.",
+    (
+        *MAPS,
+        _DEFINITION,
+        integer("maps", "maps of the model on the task"),
+        share("agreement", "share of maps that both give the same pattern"),
+        number(
+            "kappa",
+            "Cohen's kappa; empty if both give all maps the same pattern",
+            low=-1,
+            high=1,
+            optional=True,
+        ),
+        *interval("kappa", bounds=(-1, 1), optional=True),
+    ),
+    key=(*names(*MAPS), "definition"),
 )
 
 TYPICAL_MAPS = Table(
@@ -358,6 +392,7 @@ TABLES = (
     PATTERN_HEADS,
     PATTERN_MAPS,
     PATTERN_AGREEMENT,
+    CLASSIFIER_AGREEMENT,
     TYPICAL_MAPS,
 )
 LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT)

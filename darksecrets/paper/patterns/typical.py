@@ -24,14 +24,15 @@ READABLE = 20
 def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
     """Choose the map of every class that annotators and classifier are most certain of.
 
-    It is the map with the greatest cross-validated probability among the labelled maps that meet
-    five conditions: the encoder was pre-trained, all labels agree, the class is the same in both
-    definitions, the classifier predicts it, and the map is no longer than `READABLE`. If a class
-    has no such map, the conditions are dropped one after the other, beginning with the length.
+    The class is that of the paper's definition. It is the map with the greatest cross-validated
+    probability among the labelled maps that meet five conditions: the encoder was pre-trained, all
+    labels agree, the class is the same in both definitions, the classifier predicts it, and the map
+    is no longer than `READABLE`. If a class has no such map, the conditions are dropped one after
+    the other, beginning with the length.
 
     Args:
         annotations: The labelled maps.
-        predictions: The cross-validation of the classifier.
+        predictions: The cross-validation of a classifier under the paper's definition.
 
     Returns:
         The table `TYPICAL_MAPS`: a row per class that has maps, in the order of the classes.
@@ -49,6 +50,7 @@ def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
     table = annotations.table.merge(known, on="map", validate="one_to_one")
     table["trained"] = ~table["state"].isin([RANDOM, FROM_NORMAL])
     table["plain"] = table["strict"] == table["label"]
+    table["label"] = table["strict"]
     table["short"] = table["special"].str.len() <= READABLE
     order = ["trained", "agreed", "plain", "right", "short", "probability"]
     best = table.sort_values(order, ascending=False, kind="stable").drop_duplicates("label")

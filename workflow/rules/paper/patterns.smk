@@ -35,7 +35,7 @@ rule sample_maps:
 TRAINING = trained.training_settings(config["patterns"])
 
 
-# The trained classifier that ships with the project was made by the two rules here, from the labelled maps that
+# The trained classifiers that ship with the project were made by the two rules here, from the labelled maps that
 # ship with it.
 SHIPS = config["patterns"]["training"] == "auto" and trained.serves(config["patterns"])
 CLASSIFIER = shipped("patterns/classifier") if SHIPS else "<results>/patterns/classifier"
@@ -47,7 +47,7 @@ PREDICTIONS = (
 if not SHIPS:
 
     rule cross_validate_patterns:
-        """Cross-validate the classifier: each labelled map is classified by a model not trained on its example."""
+        """Cross-validate the classifiers: each labelled map is classified by a model not trained on its example."""
         input:
             labelled=labelled_files(),
         output:
@@ -64,12 +64,12 @@ if not SHIPS:
         params:
             training=TRAINING,
         message:
-            "Cross-validate the classifier of patterns"
+            "Cross-validate the classifiers of patterns"
         script:
             "../../../scripts/paper/cross_validate_patterns.py"
 
     rule train_pattern_classifier:
-        """Train the classifier on all labelled maps; calibrate its probabilities with the cross-validation."""
+        """Train the classifiers on all labelled maps; calibrate their probabilities with the cross-validation."""
         input:
             labelled=labelled_files(),
             predictions="<results>/tables/pattern_predictions.csv",
@@ -87,7 +87,7 @@ if not SHIPS:
         params:
             training=TRAINING,
         message:
-            "Train the classifier of patterns"
+            "Train the classifiers of patterns"
         script:
             "../../../scripts/paper/train_pattern_classifier.py"
 
@@ -111,10 +111,11 @@ rule score_pattern_classifier:
         "../../../envs/model.yaml"
     params:
         annotations=lookup(dpath="patterns/annotations", within=config),
+        classifier=lookup(dpath="patterns/classifier", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
     message:
-        "Score the classifier of patterns"
+        "Score the classifiers of patterns"
     script:
         "../../../scripts/paper/score_pattern_classifier.py"
 
@@ -132,6 +133,7 @@ rule compare_patterns:
         patterns="<results>/tables/patterns.csv",
         pattern_heads="<results>/tables/pattern_heads.csv",
         pattern_agreement="<results>/tables/pattern_agreement.csv",
+        classifier_agreement="<results>/tables/classifier_agreement.csv",
         pattern_maps="<results>/tables/pattern_maps.parquet",
     log:
         "<logs>/compare_patterns.log",
@@ -143,6 +145,7 @@ rule compare_patterns:
         **ask("tables"),
     params:
         models=MEASURED_MODELS,
+        classifier=lookup(dpath="patterns/classifier", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
         encoder=configuration.describe_model(config),
@@ -159,8 +162,18 @@ draw(
         "Figure 2: shares of the patterns per task, before and after fine-tuning.",
         section=PATTERNS,
         label="Figure 2",
+        options={"classifier": config["patterns"]["classifier"]},
         table="<results>/tables/patterns.csv",
-        scores="<results>/tables/pattern_cv.csv",
+        published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
+        learned="<results>/tables/learned.csv",
+    ),
+    figure(
+        "figure2_definitions",
+        "Figure 2 by both classifiers and definitions, with intervals, and how far they agree.",
+        section=PATTERNS,
+        label="Figure 2: definitions and classifiers",
+        table="<results>/tables/patterns.csv",
+        agreement="<results>/tables/classifier_agreement.csv",
         published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
         learned="<results>/tables/learned.csv",
     ),
@@ -186,9 +199,10 @@ draw(
     ),
     figure(
         "pattern_quality",
-        "What the classifier confuses, and how well its probabilities are calibrated.",
+        "How well patterns are classified on encoders left out, and what is confused.",
         section=PATTERNS,
-        label="Quality of the classifier",
+        label="Quality of the classifiers",
+        options={"classifier": config["patterns"]["classifier"]},
         table="<results>/tables/pattern_predictions.csv",
         scores="<results>/tables/pattern_cv.csv",
     ),

@@ -9,7 +9,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
 from darksecrets.core.plotting import kit
-from darksecrets.core.plotting.style import label_run, legend_of, new_figure, style, width_of
+from darksecrets.core.plotting.style import HEADLINE, label_run, new_figure, style, width_of
 from darksecrets.core.plotting.user_text import drawable
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.framenet.links import Annotation, Span, read_table, words_of
@@ -33,7 +33,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.set(xlim=(-spare / 2, width * 72 - spare / 2), ylim=(0, HEIGHT))
         axes.set_axis_off()
         _draw(axes, chosen)
-        legend_of(figure, {}, "A sentence with frame-semantic links")
+        look: dict[str, Any] = {"fontsize": HEADLINE, "fontweight": "bold", "va": "top"}
+        figure.text(0.01, 1 - 3 / HEIGHT, "A sentence with frame-semantic links", **look)
         label_run(figure, sources.label)
     return figure
 

@@ -119,7 +119,7 @@ def test_captions_render_for_every_kind_of_run(name: str, root: Path) -> None:
     assert len(captions(root)) >= 4
     for path in captions(root):
         text = render(path, config, paper=name == "paper")
-        assert len(text.split()) > 50, path
+        assert len(text.split()) > 25, path
         assert not re.search(r"\{[{%]|None|\*\*|``", text), text
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from drawn import LABEL, axes_named, labels
 from glue import TASKS
+from matplotlib.legend import Legend
 from PIL import Image
 
 from darksecrets.core.plotting import style
@@ -59,7 +60,7 @@ def test_mean_spread_and_floors_of_every_layer_are_beside_each_panel(
             assert [round(mean - spread, 9), layer] in corners
             assert [round(mean + spread, 9), layer] in corners
         assert axes.get_ylim() == (6.5, 0.5), "layer 1 at the top"
-    (legend,) = figure.legends
+    (legend,) = figure.findobj(Legend)
     named = ["before and after, mean ± sd of a layer", "different heads", "two seeds"]
     assert labels(legend.get_texts()) == named[: 1 + len(seeds)]
 

@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression
 
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.patterns import augmentation, classification, classifier, logistic
-from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
+from darksecrets.paper.patterns import augmentation, classification, classifier, cnn, logistic
+from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS, TRAINED
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
-from darksecrets.paper.patterns.features import NAMES
+from darksecrets.paper.patterns.features import NAMES, features
 from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.seen import Seen
 
@@ -65,25 +65,30 @@ def softmax(row):
 @pytest.mark.parametrize("batch", [1, 4, 64])
 def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batch):
     table = classification.classify(store, untrained, batch_size=batch)
-    names = ["idx", "layer", "head", "pattern", "probability", "strict", "strict_probability"]
-    assert list(table.columns) == names
-    assert len(table) == len(LENGTHS) * LAYERS * HEADS
+    place = ["classifier", "idx", "layer", "head"]
+    names = ["lenient", "lenient_probability", "pattern", "probability"]
+    assert {*table.columns} == {*place, *names}
+    assert len(table) == len(TRAINED) * len(LENGTHS) * LAYERS * HEADS
     rows = iter(table.to_dict("records"))
-    for example, layer, head in np.ndindex(store.examples, LAYERS, HEADS):
+    for number, example, layer, head in np.ndindex(len(TRAINED), store.examples, LAYERS, HEADS):
         seen = Seen.of(
             torch.from_numpy(store.maps(example)[layer, head].copy())[None],
             torch.from_numpy(store.special(example))[None],
             torch.from_numpy(store.segments(example))[None],
         )
         with torch.inference_mode():
-            outputs = untrained(seen)[0].tolist()
-        chances = softmax(outputs)
+            both = {
+                "cnn": untrained.network(cnn.images(seen)),
+                "features": untrained.regression(features(seen)),
+            }
+        chances = softmax(both[TRAINED[number]][0].tolist())
         row = next(rows)
-        assert (row["idx"], row["layer"], row["head"]) == (90 - example, layer + 1, head + 1)
-        for place, (name, sure) in enumerate((names[3:5], names[5:])):
+        expected_place = (TRAINED[number], 90 - example, layer + 1, head + 1)
+        assert tuple(row[name] for name in place) == expected_place
+        for which, (name, sure) in enumerate((names[:2], names[2:])):
             sums = dict.fromkeys(PATTERNS, 0.0)
             for kind, chance in zip(MAP_KINDS, chances, strict=True):
-                sums[kind[place]] += chance
+                sums[kind[which]] += chance
             powers = {key: chance ** (1 / 1.7) for key, chance in sums.items()}
             sums = {key: power / sum(powers.values()) for key, power in powers.items()}
             assert row[sure] == pytest.approx(max(sums.values()), abs=1e-4)
@@ -199,12 +204,13 @@ def test_separable_maps_are_learned_and_the_same_again():
         for one, labels in ((each, each.labels["label"]) for each in (known, unseen))
     )
     rows = np.arange(len(known.kinds))
-    found, again = (classifier.train(known, rows) for _ in range(2))
+    found, again = (classifier.train_regression(known, rows) for _ in range(2))
+    both = classifier.untrained()
     with torch.inference_mode():
-        outputs = found.regression(others.inputs.features)
-        assert torch.equal(outputs, again.regression(others.inputs.features))
+        outputs = found(others.inputs.features)
+        assert torch.equal(outputs, again(others.inputs.features))
         for definition in DEFINITIONS:
-            chances = found.read(outputs, definition)
+            chances = both.read(outputs[None], definition)[0]
             assert torch.allclose(chances.sum(dim=1), torch.tensor(1.0), atol=1e-5)
             names = np.array(list(PATTERNS))[chances.argmax(dim=1)]
             assert np.mean(names == unseen.labels["label"]) > 0.85
@@ -235,10 +241,11 @@ def test_rare_classes_weigh_more_but_do_not_outweigh():
 def test_a_saved_classifier_is_read_back(untrained, tmp_path):
     classifier.save(untrained, tmp_path / "classifier")
     read = classifier.load(tmp_path / "classifier")
-    values = torch.randn(2, len(NAMES))
+    values, images = torch.randn(2, len(NAMES)), torch.rand(2, len(cnn.CHANNELS), 16, 16)
     with torch.inference_mode():
         assert torch.equal(read.regression(values), untrained.regression(values))
-    assert read.temperature == 1.7
+        assert torch.equal(read.network(images), untrained.network(images))
+    assert read.temperatures == {"cnn": 1.7, "features": 1.7}
 
 
 def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untrained, tmp_path):
@@ -253,8 +260,12 @@ def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untra
         classifier.load(folder)
 
 
-SETTINGS = ("[]", "{}", "null", '{"classes": 3, "temperature": 1}')
-SETTINGS += ('{"classes": [], "temperature": -1}',)
+SETTINGS = ("[]", "{}", "null", '{"classes": 3, "temperatures": {"cnn": 1, "features": 1}}')
+SETTINGS += ('{"classes": [], "temperatures": {"cnn": 1, "features": -1}}',)
+SETTINGS += (
+    '{"classes": [], "temperatures": {"features": 1}}',
+    '{"classes": [], "temperature": 1}',
+)
 
 
 @pytest.mark.parametrize(
@@ -263,11 +274,12 @@ SETTINGS += ('{"classes": [], "temperature": -1}',)
         *product(("model.safetensors", "classifier.json"), (0.0, 0.5, 0.99)),
         *(("classifier.json", text) for text in SETTINGS),
         ("model.safetensors", {"mean": torch.zeros(3)}),
+        ("model.safetensors", logistic.Logistic().state_dict(prefix="regression.")),
     ],
     ids=str,
 )
 def test_a_damaged_classifier_is_named_with_its_remedy(untrained, tmp_path, name, damage):
-    """Cut off after a share of its bytes, or with settings or weights of another kind."""
+    """Cut off, with settings or weights of another kind, or with the regression's alone."""
     classifier.save(untrained, tmp_path / "classifier")
     file = tmp_path / "classifier" / name
     match damage:

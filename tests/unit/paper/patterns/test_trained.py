@@ -9,7 +9,7 @@ from shipped import DATA, MODEL
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns import classifier, crossvalidation, labelled_maps, trained
-from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
+from darksecrets.paper.patterns.classes import DEFINITIONS, FEATURES, PATTERNS, TRAINED
 from darksecrets.paper.patterns.quality import held_out_predictions
 from darksecrets.paper.patterns.seen import Seen
 from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
@@ -75,10 +75,11 @@ def test_a_fold_trained_again_gives_the_predictions_that_ship():
     numbers = crossvalidation.folds(data, SETTINGS["folds"], SETTINGS["seed"])
     learned, tested = np.flatnonzero(numbers != 1), np.flatnonzero(numbers == 1)
     prepared = classifier.Prepared.of(data, SETTINGS["seed"])
-    found = classifier.train(prepared, learned).regression(prepared.inputs.features[tested])
+    regression = classifier.train_regression(prepared, learned)
+    found = regression(prepared.inputs.features[tested])
     known = PATTERN_PREDICTIONS.read(trained.PREDICTIONS)
     for definition in DEFINITIONS:
-        rows = held_out_predictions(known, definition).set_index("map")
+        rows = held_out_predictions(FEATURES, known, definition).set_index("map")
         rows = rows.loc[data.table["map"].iloc[tested]]
         assert (rows["fold"] == 1).all()
         degrees = rows["temperature"].iloc[0]
@@ -90,10 +91,11 @@ def test_a_fold_trained_again_gives_the_predictions_that_ship():
         assert np.abs(chances - expected).mean() < 0.005
 
 
-def test_its_temperature_is_that_of_its_cross_validation(shipped):
+def test_temperatures_are_those_of_the_cross_validation(shipped):
     predictions = PATTERN_PREDICTIONS.read(trained.PREDICTIONS)
-    expected = crossvalidation.mean_temperature(predictions)
-    assert shipped.temperature == pytest.approx(expected, rel=1e-3)
+    for name in TRAINED:
+        expected = crossvalidation.mean_temperature(predictions, name)
+        assert shipped.temperatures[name] == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("noise", [0.003, 0.01, 0.03, 0.1, 0.3])
@@ -107,8 +109,8 @@ def test_almost_uniform_maps_are_not_vertical(shipped, noise, length):
     with torch.inference_mode():
         outputs = shipped(Seen.of(maps.half(), special, segments))
     for definition in DEFINITIONS:
-        places = shipped.read(outputs, definition).argmax(dim=1)
-        shares = torch.bincount(places, minlength=len(PATTERNS)) / 100
-        named = dict(zip(PATTERNS, shares.tolist(), strict=True))
-        assert named["vertical"] + named["vertical+diagonal"] <= 0.05
-        assert named["heterogeneous"] >= 0.9
+        for places in shipped.read(outputs, definition).argmax(dim=2):  # of each classifier
+            shares = torch.bincount(places, minlength=len(PATTERNS)) / 100
+            named = dict(zip(PATTERNS, shares.tolist(), strict=True))
+            assert named["vertical"] + named["vertical+diagonal"] <= 0.05
+            assert named["heterogeneous"] >= 0.9
