@@ -67,12 +67,18 @@ run: $(INSTALLED) ## run a configuration (CONFIG=config/paper.yaml CORES=8)
 	$(SNAKEMAKE) all report --configfile $(CONFIG) $(SELECTED)
 
 .PHONY: label
-label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file)
+ifeq ($(SET),shipped)
+label: $(INSTALLED)
+	python -m darksecrets.paper.patterns label --shipped --annotations annotations/shipped \
+	  --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+else
+label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file; SET=shipped: 100 maps of the shipped set)
 	$(CHECK)
 	@python -m darksecrets.paper.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
 	python -m darksecrets.paper.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+endif
 
 DEMO ?= results/demo
 REAL ?= results/real

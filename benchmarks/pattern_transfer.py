@@ -35,6 +35,7 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from darksecrets.core.run.columns import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns import (
     classifier,
     cnn,
@@ -44,14 +45,21 @@ from darksecrets.paper.patterns import (
     shares,
     trained,
 )
-from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, Definition
+from darksecrets.paper.patterns.classes import (
+    CNN,
+    DEFINITIONS,
+    LENIENT,
+    PATTERNS,
+    TRAINED,
+    Definition,
+)
 from darksecrets.paper.patterns.crossvalidation import softmax
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members
+from darksecrets.paper.patterns.label_noise import LabelNoise
 from darksecrets.paper.patterns.tables import (
     AGAIN,
     EXAMPLE,
     MODEL,
-    NETWORK,
     PATTERN_PREDICTIONS,
 )
 
@@ -257,13 +265,14 @@ def variants(options: argparse.Namespace) -> None:
     ).T
     chosen.index = pd.MultiIndex.from_product([["chosen by the other encoders"], DEFINITIONS])
     table = pd.concat([table, chosen])
-    table.insert(0, "mean", table.mean(axis=1))
-    table.insert(1, "least", table[names].min(axis=1))
+    pretrained = [name for name in names if not without_pretraining(name)]
+    table.insert(0, "mean", table[pretrained].mean(axis=1))
+    table.insert(1, "least", table[pretrained].min(axis=1))
     table = table.round(1).rename_axis(["variant", "definition"]).reset_index()
     notes = (
         f"{len(known.data.table)} labelled maps. Weighted F1 × 100 on the maps of an encoder that "
         f"was left out of the training, mean of {options.seeds or 1} seed(s); networks from the "
-        "shipped cross-validation. *Chosen by the other encoders*: the variant with the best mean "
+        "shipped cross-validation. *mean*, *least*: of the pre-trained encoders. *Chosen by the other encoders*: the variant with the best mean "
         "over the other encoders, so that no encoder's score had a part in its choice."
     )
     title = "Classifiers of patterns on encoders that they have not seen"
@@ -273,9 +282,14 @@ def variants(options: argparse.Namespace) -> None:
 def from_predictions(path: Path, names: Sequence[str]) -> pd.DataFrame:
     """Scores of the shipped cross-validation for what includes a network, which trains slowly."""
     scores = quality.scores(PATTERN_PREDICTIONS.read(path), 100, seed=0)
-    rows = scores[(scores["metric"] == "weighted_f1") & (scores["classifier"] == NETWORK)]
+    rows = scores[(scores["metric"] == "weighted_f1") & (scores["classifier"] == CNN)]
     table = rows.pivot_table(index=["classifier", "definition"], columns="maps_of", values="score")
     return table[[quality.unseen(name) for name in names]].set_axis(list(names), axis=1)
+
+
+def without_pretraining(encoder: str) -> bool:
+    """Whether an encoder's weights were drawn at random: nearly all of its maps are alike."""
+    return encoder.endswith((f", {RANDOM}", f", {FROM_NORMAL}"))
 
 
 def choose(table: pd.DataFrame) -> pd.Series:
@@ -428,26 +442,37 @@ def coverage(options: argparse.Namespace) -> None:
     predictions = PATTERN_PREDICTIONS.read(options.predictions)
     rng = np.random.default_rng(0)
     rows = []
-    for definition in DEFINITIONS:
-        outside = shares.Labelled.of(predictions, MODEL, definition)
-        inside = shares.Labelled.of(predictions, EXAMPLE, definition)
+    for classifier_name, definition in itertools.product(TRAINED, DEFINITIONS):
+        noise = LabelNoise.of(predictions, definition)
+        outside, inside = (
+            shares.Labelled.of(classifier_name, predictions, left_out, definition)
+            for left_out in (MODEL, EXAMPLE)
+        )
+        which = {"classifier": classifier_name, "definition": definition}
         for name in pd.unique(outside.table["encoder"]):
             own = (outside.table["encoder"] == name).to_numpy()
-            rows.append(_covered("unknown", definition, name, outside, ~own, own, [], rng))
+            row = {"encoder is": "unknown", **which, "encoder": name}
+            rows.append(row | _covered(outside, noise, ~own, own, [], rng))
         for name in pd.unique(inside.table["encoder"]):
             own = (inside.table["encoder"] == name).to_numpy()
             examples = rng.permutation(pd.unique(inside.table["example"][own]))
             half = np.isin(inside.table["example"], examples[: len(examples) // 2])
-            rows.append(_covered("known", definition, name, inside, ~half, half & own, [name], rng))
+            row = {"encoder is": "known", **which, "encoder": name}
+            rows.append(row | _covered(inside, noise, ~half, half & own, [name], rng))
     table = pd.DataFrame(rows)
-    pooled = table.groupby(["encoder is", "definition"], as_index=False).mean(numeric_only=True)
-    table = pd.concat([pooled.assign(encoder="all"), table], ignore_index=True)[table.columns]
+    by = ["encoder is", "classifier", "definition"]
+    pretrained = table[~table["encoder"].map(without_pretraining)]
+    pooled = pretrained.groupby(by, as_index=False).mean(numeric_only=True)
+    table = pd.concat([pooled.assign(encoder="all pre-trained"), table], ignore_index=True)[
+        table.columns
+    ]
     notes = (
         "Share of the five patterns whose 95% interval covers the labelled share; mean absolute "
         "error of shares as classified and corrected (for unknown encoders with the confusions of "
         "the others, which Figure 2 does not do), and mean length of the intervals, in points. "
         "*unknown*: the encoder was left out of the training and of the confusions. *known*: half "
-        "of its examples are taken for a run, the other half gives the confusions."
+        "of its examples are taken for a run, the other half gives the confusions. Intervals allow "
+        "for wrong labels; the shares that they are compared with are the labelled ones."
     )
     title = "Coverage of the intervals of Figure 2"
     table = table.round(1)
@@ -455,10 +480,8 @@ def coverage(options: argparse.Namespace) -> None:
 
 
 def _covered(
-    kind: str,
-    definition: str,
-    name: str,
     known: shares.Labelled,
+    noise: LabelNoise,
     labelled: npt.NDArray[np.bool_],
     run: npt.NDArray[np.bool_],
     own: Sequence[str],
@@ -472,16 +495,13 @@ def _covered(
     classified = np.eye(count)[known.predicted[0, run]]
     truth = np.eye(count)[known.table["label"][run].map(list(PATTERNS).index)].mean(axis=0)
     state = known.table["state"][run].mode().iloc[0]
-    counted = shares.Known.of(part, 1000, seed=0)
+    counted = shares.Known.of(part, noise, 1000, seed=0)
     found = shares.estimate(classified, counted, own, state, 1000, rng)
     rates = [one.rates(own, str(state)) for one in counted.once]
     shown = found["share"].to_numpy()
     corrected = np.mean([shares.correct(shown, one) for one in rates], axis=0)
     low, high = (found[f"corrected_{end}"].to_numpy() for end in ("low", "high"))
     return {
-        "encoder is": kind,
-        "definition": definition,
-        "encoder": name,
         "maps": int(run.sum()),
         "covered, %": 100 * float(np.mean((low <= truth) & (truth <= high))),
         "as classified, error": 100 * float(np.abs(found["share"] - truth).mean()),

@@ -173,7 +173,7 @@ def time_extraction(folder: Path) -> dict[str, float]:
 
 
 def time_classification(folder: Path) -> dict[str, float]:
-    """Maps per second of the shipped classifier, on the maps of `time_extraction`."""
+    """Maps per second of both shipped classifiers together, on the maps of `time_extraction`."""
     store = AttentionStore.open(folder / "store")
     maps = store.examples * store.layers * store.heads
     classifier = load(CLASSIFIER)

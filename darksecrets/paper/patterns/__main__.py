@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from darksecrets.core.run.errors import InputError
+from darksecrets.paper.patterns.labelled_maps import SHIPPED
 from darksecrets.paper.patterns.mapset import SETTLED, MapSet
+from darksecrets.paper.patterns.sampling import sample_set
+
+SAMPLE_SIZE, SAMPLE_SEED = 100, 2019
+"""Maps of the shipped set that are labelled again, and the seed that they are drawn with."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +34,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _label(options: argparse.Namespace) -> None:
     from darksecrets.paper.patterns.page.server import serve
 
-    serve(options.annotations, options.maps, options.annotator, options.number, options.port)
+    rater = (options.annotator, options.number, options.port)
+    if not options.shipped:
+        serve(options.annotations, options.maps, *rater)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        sample = Path(folder) / "maps"
+        sample_set(MapSet.load(SHIPPED), SAMPLE_SIZE, SAMPLE_SEED).save(sample)
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl+C stops the page
+            serve(options.annotations, sample, *rater)
+    _print_agreement_with_shipped(options.annotations)
+
+
+def _print_agreement_with_shipped(folder: Path) -> None:
+    from darksecrets.paper.patterns.annotator_agreement import compare_with_set, confusions
+
+    given, shipped = MapSet.load(folder), MapSet.load(SHIPPED)
+    if given.labels.empty:
+        sys.stdout.write("\nNo map was labelled: there is no agreement to report.\n")
+        return
+    table = compare_with_set(given, shipped)
+    table = table[table["maps_of"] == "all"].drop(columns="maps_of")
+    counts = confusions(given, shipped)
+    sys.stdout.write(
+        f"\nAgreement with the shipped labels:\n{_as_text(table)}\n"
+        f"Shipped (rows) and yours, the paper's definition:\n{counts.to_string()}\n"
+    )
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -39,9 +73,13 @@ def _agreement(options: argparse.Namespace) -> None:
     from darksecrets.paper.patterns.tables import AGREEMENT
 
     table = compare_passes(MapSet.load(options.folder))
-    sys.stdout.write(table.to_string(index=False, float_format="{:.3f}".format) + "\n")
+    sys.stdout.write(_as_text(table))
     if options.csv is not None:
         AGREEMENT.write(table, options.csv)
+
+
+def _as_text(table: pd.DataFrame) -> str:
+    return table.to_string(index=False, float_format="{:.3f}".format) + "\n"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,7 +91,13 @@ def _parser() -> argparse.ArgumentParser:
     label = commands.add_parser("label", help="label maps in the browser")
     label.set_defaults(command=_label)
     label.add_argument("--annotations", type=Path, required=True, help="folder of maps and labels")
-    label.add_argument("--maps", type=Path, help="sampled maps to copy into a new folder")
+    source = label.add_mutually_exclusive_group()
+    source.add_argument("--maps", type=Path, help="sampled maps to copy into a new folder")
+    source.add_argument(
+        "--shipped",
+        action="store_true",
+        help=f"{SAMPLE_SIZE} maps of the shipped set, and at the end the agreement with its labels",
+    )
     _add_rater(label)
     _add_port(label)
 

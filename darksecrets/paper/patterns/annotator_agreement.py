@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,12 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats.agreement import cohens_kappa
 from darksecrets.core.stats.resampling import interval_of_known, multinomial_weights
 from darksecrets.paper.patterns import classes
-from darksecrets.paper.patterns.mapset import SETTLED, MapSet, strict_labels
-from darksecrets.paper.patterns.tables import AGREEMENT, ALL
+from darksecrets.paper.patterns.mapset import ANSWERS, SETTLED, MapSet, label_table, strict_labels
+from darksecrets.paper.patterns.tables import AGREEMENT, ALL, SHOWN
 
 RESAMPLES = 2000
+SETTLED_NAME = "settled labels"
+"""Who is named as the annotator of a set's settled labels."""
 
 
 def _lenient(labels: pd.DataFrame) -> pd.Series[str]:
@@ -73,6 +76,50 @@ def compare_passes(mapset: MapSet, seed: int = 2019) -> pd.DataFrame:
         known = "; ".join(raters) or "no labels"
         raise InputError(f"Found {known}; expected two passes that have maps in common.")
     return pd.DataFrame(rows, columns=list(AGREEMENT.names))
+
+
+def compare_with_set(mapset: MapSet, labelled: MapSet, seed: int = 2019) -> pd.DataFrame:
+    """Compare labels of some maps of a set with the settled labels of the set.
+
+    Args:
+        mapset: Some of the set's maps, with labels that were given without seeing those of the set.
+        labelled: The set.
+        seed: See `compare_passes`.
+
+    Returns:
+        As `compare_passes`; the settled labels come first.
+
+    Raises:
+        InputError: No map is labelled yet.
+    """
+    if mapset.labels.empty:
+        raise InputError("No map is labelled yet; agreement needs at least one label.")
+    return compare_passes(replace(mapset, labels=_beside(mapset, labelled)), seed)
+
+
+def confusions(mapset: MapSet, labelled: MapSet) -> pd.DataFrame:
+    """Maps by settled class, in rows, and by the class that annotators gave (strict definition)."""
+    settled = labelled.settled().set_index("map")["strict"]
+    given = _strict(mapset.labels)
+    first = mapset.labels["map"].map(settled)
+    known = (given != "") & (first != "")
+    names = list(classes.PATTERNS)
+    counts = pd.crosstab(first[known], given[known])
+    return counts.reindex(index=names, columns=names, fill_value=0)
+
+
+def _beside(mapset: MapSet, labelled: MapSet) -> pd.DataFrame:
+    """The settled labels of a set as if an annotator had given them, and those of some maps."""
+    own = mapset.labels[mapset.labels["pass"] < SETTLED]
+    settled = labelled.settled()
+    settled = settled[settled["map"].isin(own["map"])]
+    first = label_table(
+        [
+            (*answers, SETTLED_NAME, own["pass"].min(), SHOWN, "")
+            for answers in settled[["map", *ANSWERS]].itertuples(index=False)
+        ]
+    )
+    return pd.concat([first, own], ignore_index=True)
 
 
 def _raters(labels: pd.DataFrame) -> dict[str, pd.DataFrame]:

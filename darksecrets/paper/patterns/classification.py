@@ -21,18 +21,21 @@ from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, S
 from darksecrets.paper.patterns.classifier import Classifier
 from darksecrets.paper.patterns.seen import Seen
 
-BATCH = 64
-"""Batch size on a CPU, in maps: what its cache holds."""
+BATCHES = (64, 192)
+"""Smallest and largest batch size on a CPU, in maps."""
+CELLS = 2**18
+"""Cells of a batch's maps on a CPU: what its cache holds."""
 GPU_BATCH = 2**14
 """Largest batch size on a GPU, in maps (not measured)."""
 
 _log = logging.getLogger(__name__)
 
 
-def batch_size_for(store: Maps, device: torch.device) -> int:
-    """Batch size for the maps of a store on a device."""
-    longest = _map_bytes(int(store.lengths.max()))
-    return devices.batch_size(device, longest, cpu=BATCH, gpu=GPU_BATCH)
+def batch_size_for(length: int, device: torch.device) -> int:
+    """Batch size for maps of this length on a device."""
+    least, most = BATCHES
+    fitting = min(most, max(least, CELLS // length**2))
+    return devices.batch_size(device, _map_bytes(length), cpu=fitting, gpu=GPU_BATCH)
 
 
 def classify(store: Maps, classifier: Classifier, batch_size: int | None = None) -> pd.DataFrame:
@@ -51,14 +54,14 @@ def classify(store: Maps, classifier: Classifier, batch_size: int | None = None)
     """
     classifier = devices.place(classifier)
     device = devices.best()
-    batch_size = batch_size or batch_size_for(store, device)
-    _log.info("Classifying maps, batch size %d, on %s", batch_size, device)
-    size = (len(DEFINITIONS), len(TRAINED), store.examples, store.layers, store.heads)
-    patterns, sure = np.empty(size, dtype=np.int8), np.empty(size, dtype=np.float32)
+    _log.info("Classifying maps on %s", device)
+    table_shape = (len(DEFINITIONS), len(TRAINED), store.examples, store.layers, store.heads)
+    patterns, sure = np.empty(table_shape, dtype=np.int8), np.empty(table_shape, dtype=np.float32)
     with torch.inference_mode():
         for examples, maps in store.batches():
             rows = slice(examples.start, examples.stop)
-            parts = list(_classified(classifier, store, examples, maps, batch_size, device))
+            size = batch_size or batch_size_for(maps.shape[-1], device)
+            parts = list(_classified(classifier, store, examples, maps, size, device))
             for number in range(len(DEFINITIONS)):
                 best = torch.cat([part[number] for part in parts], dim=1).max(dim=2)
                 shape = (len(TRAINED), *maps.shape[:3])

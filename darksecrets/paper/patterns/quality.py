@@ -11,8 +11,9 @@ from darksecrets.core.arrays import Floats, Integers, Values
 from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.stats.correlation import ratio
 from darksecrets.core.stats.resampling import cluster_weights, interval
-from darksecrets.paper.patterns.classes import PATTERNS, Definition
-from darksecrets.paper.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV
+from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS, Definition
+from darksecrets.paper.patterns.label_noise import LabelNoise, count_cells, widest
+from darksecrets.paper.patterns.tables import AGAIN, BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV
 
 ALL = "all"
 BINS = 10  # of probabilities, for the calibration
@@ -74,9 +75,10 @@ _COLUMNS = ("label", "predicted")
 def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
     """Scores of every classifier with bootstrap intervals over examples and repetitions.
 
-    A score is the mean over repetitions of the training; each resample is of one of them. The
-    calibration error gets no interval: its bootstrap is biased upwards, because resamples are less
-    even than the maps that they are drawn from.
+    A score is the mean over repetitions of the training; each resample is of one of them. Intervals
+    allow for wrong labels, see `label_noise`; not that of the second labelling, which is itself the
+    comparison of two labellings. The calibration error gets no interval: its bootstrap is biased
+    upwards, because resamples are less even than the maps that they are drawn from.
 
     Args:
         table: Predictions from `crossvalidation.cross_validate`.
@@ -88,10 +90,12 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
         them; and, for training on the other encoders only, each as `unseen` names it.
     """
     parts = []
+    noises = {str(name): LabelNoise.of(table, name) for name in DEFINITIONS}
     for maps_of, some in _parts(table):
         resample = _resampler(resamples, seed)
         for (definition, name), rows in some.groupby(["definition", "classifier"], sort=False):
-            value, low, high = _estimate(rows, resample)
+            noise = noises[str(definition)] if name != AGAIN else None
+            value, low, high = _estimate(rows, resample, noise, seed)
             part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
             part = part.assign(maps_of=maps_of, definition=str(definition), classifier=str(name))
             for column, numbers in {"score": value, "ci_low": low, "ci_high": high}.items():
@@ -117,7 +121,9 @@ def _resampler(resamples: int, seed: int) -> Resample:
     return resample
 
 
-def _estimate(rows: pd.DataFrame, resample: Resample) -> tuple[Floats, Floats, Floats]:
+def _estimate(
+    rows: pd.DataFrame, resample: Resample, noise: LabelNoise | None, seed: int
+) -> tuple[Floats, Floats, Floats]:
     """Scores of one classifier with their intervals, each in the order of `_keys`."""
     repetitions = [one.sort_values("map") for _, one in rows.groupby("repetition")]
     weights = resample(repetitions[0]["example"].to_numpy())
@@ -128,8 +134,34 @@ def _estimate(rows: pd.DataFrame, resample: Resample) -> tuple[Floats, Floats, F
         _values(one, weights[turns == turn], calibration=False)
         for turn, one in enumerate(repetitions)
     ]
-    low, high = interval(np.concatenate(drawn))
+    ends = interval(np.concatenate(drawn))
+    if noise is not None:
+        rng = np.random.default_rng([seed, 1])
+        values = [
+            _values_with_noise(one, weights[turns == turn], noise, rng)
+            for turn, one in enumerate(repetitions)
+        ]
+        ends = widest(ends, *(interval(np.concatenate(each)) for each in zip(*values, strict=True)))
+    low, high = ends
     return value, low, high
+
+
+def _values_with_noise(
+    rows: pd.DataFrame, weights: Integers, noise: LabelNoise, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Likewise, with labels drawn again, and with confusions freed from those of the labels."""
+    names, size = list(PATTERNS), len(PATTERNS)
+    labels, predicted = (rows[column].map(names.index).to_numpy() for column in _COLUMNS)
+    whose = rows["encoder"].to_numpy()
+    encoders, places = np.unique(whose.astype(str), return_inverse=True)
+    redrawn = noise.draw(labels, whose, len(weights), rng) * size + predicted
+    cells = (places * size + labels) * size + predicted
+    by_encoder = np.asarray(weights, np.float64) @ np.eye(len(encoders) * size**2)[cells]
+    undone = noise.undo(by_encoder.reshape(-1, len(encoders), size, size), encoders)
+    unknown = np.full(len(weights), np.nan)
+    again = count_cells(redrawn, weights, size**2).reshape(-1, size, size)
+    first, second = (_scores_of_counts(each) for each in (again, undone.sum(axis=1)))
+    return _with_calibration(first, unknown), _with_calibration(second, unknown)
 
 
 def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -153,7 +185,17 @@ def _values(rows: pd.DataFrame, weights: Values, *, calibration: bool = True) ->
 
     Without ``calibration``, its error, which takes half of the time, is NaN.
     """
-    counts = confusion(rows, weights)
+    error = calibration_error(rows, weights) if calibration else np.full(len(weights), np.nan)
+    return _with_calibration(_scores_of_counts(confusion(rows, weights)), error)
+
+
+def _with_calibration(scores: Floats, error: Floats) -> Floats:
+    """Put the calibration error where `_keys` has it."""
+    return np.insert(scores, OVERALL.index("calibration_error"), error, axis=1)
+
+
+def _scores_of_counts(counts: Floats) -> Floats:
+    """[resamples, scores] all but the calibration error, from counts [resamples, label, class]."""
     hits = np.diagonal(counts, axis1=-2, axis2=-1)
     labelled, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
     precision, recall = ratio(hits, predicted), ratio(hits, labelled)
@@ -164,7 +206,6 @@ def _values(rows: pd.DataFrame, weights: Values, *, calibration: bool = True) ->
         hits.sum(axis=-1) / total,
         (f1 * labelled).sum(axis=-1) / total,
         (f1 * present).sum(axis=-1) / present.sum(axis=-1),
-        calibration_error(rows, weights) if calibration else np.full(len(weights), np.nan),
     ]
     return np.concatenate([np.stack(overall, axis=-1), precision, recall, f1], axis=-1)
 

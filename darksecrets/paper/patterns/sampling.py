@@ -27,6 +27,13 @@ _BINS = 4
 """Ranges of lengths that are drawn from equally often."""
 
 
+def sample_set(mapset: MapSet, size: int, seed: int) -> MapSet:
+    """Draw maps of a set, each equally probable, in random order and without their labels."""
+    rows = np.random.default_rng(seed).permutation(len(mapset.table))[:size]
+    table = mapset.table.iloc[rows].reset_index(drop=True)
+    return MapSet(table, [mapset.maps[row] for row in rows], no_labels())
+
+
 def sample_maps(
     stores: Mapping[Origin, AttentionStore], size: int, seed: int, model: str
 ) -> MapSet:

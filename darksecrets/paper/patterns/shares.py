@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.resampling import cluster_weights, interval, multinomial_weights
 from darksecrets.paper.patterns import quality
 from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, Definition
+from darksecrets.paper.patterns.label_noise import LabelNoise, count_cells, widest
 from darksecrets.paper.patterns.tables import EXAMPLE, MODEL
 
 OTHERS = "other models"
@@ -148,6 +150,26 @@ class Labelled:
             repetition: From 0.
             weights: [..., maps] how often each map counts.
         """
+        encoders, states, places, shape = self._places(repetition)
+        cells = np.ravel_multi_index(places, shape)
+        flat = (np.asarray(weights, np.float64) + _TRACE) @ np.eye(int(np.prod(shape)))[cells]
+        return Counted(encoders, states, flat.reshape(*flat.shape[:-1], *shape))
+
+    def redrawn_counts(
+        self, repetition: int, weights: Integers, noise: LabelNoise, rng: np.random.Generator
+    ) -> Counted:
+        """Likewise, but each resample has labels of its own, drawn again."""
+        encoders, states, places, shape = self._places(repetition)
+        labels = noise.draw(places[2], self.table["encoder"].to_numpy(), len(weights), rng)
+        before = np.ravel_multi_index(places[:2], shape[:2])
+        cells = (before * shape[2] + labels) * shape[3] + places[3]
+        flat = count_cells(cells, weights + _TRACE, int(np.prod(shape)))
+        return Counted(encoders, states, flat.reshape(len(weights), *shape))
+
+    def _places(
+        self, repetition: int
+    ) -> tuple[list[str], list[str], list[Integers], tuple[int, ...]]:
+        """Encoders, states, and each map's place among these, the labels and the classes."""
         encoders, states = (
             sorted(self.table[name].fillna("").unique()) for name in ("encoder", "state")
         )
@@ -158,10 +180,7 @@ class Labelled:
             self.table["label"].map(list(PATTERNS).index).to_numpy(),
             self.predicted[repetition],
         ]
-        shape = (len(encoders), len(states), count, count)
-        cells = np.ravel_multi_index(places, shape)
-        flat = (np.asarray(weights, np.float64) + _TRACE) @ np.eye(int(np.prod(shape)))[cells]
-        return Counted(encoders, states, flat.reshape(*flat.shape[:-1], *shape))
+        return encoders, states, places, (len(encoders), len(states), count, count)
 
 
 @dataclass(frozen=True)
@@ -201,6 +220,12 @@ class Counted:
             found = _shrunk(own[..., self.states.index(state), :, :], found)
         return found
 
+    def undo(self, noise: LabelNoise) -> Counted:
+        """The same by true classes, if labels' errors are independent of the classifier's."""
+        by_state = np.swapaxes(self.numbers, -4, -3)  # [..., state, encoder, label, predicted]
+        numbers = np.swapaxes(noise.undo(by_state, np.array(self.encoders)), -4, -3)
+        return Counted(self.encoders, self.states, numbers)
+
     def errors(self) -> Floats:
         """[..., encoder, class] share of a class among labels, less its share as classified."""
         by_encoder = self.numbers.sum(axis=-3)
@@ -216,21 +241,31 @@ class Known:
         once: For each repetition of the training.
         drawn: Of resamples of the labelled examples, [resamples, …]; resample n is of repetition n
             modulo their number, so that the first array has the first, that many later, and so on.
+        redrawn: The same resamples, with labels drawn again, see `label_noise`.
+        undone: The same, with confusions freed from those of the labels.
     """
 
     once: list[Counted]
     drawn: list[Counted]
+    redrawn: list[Counted]
+    undone: list[Counted]
 
     @classmethod
-    def of(cls, labelled: Labelled, resamples: int, seed: int) -> Known:
+    def of(cls, labelled: Labelled, noise: LabelNoise, resamples: int, seed: int) -> Known:
         """Count confusions, and draw resamples."""
         rng = np.random.default_rng(seed)
         weights = cluster_weights(resamples, labelled.table["example"].to_numpy(), rng)
         repetitions = len(labelled.predicted)
         one = np.ones(len(labelled.table))
+        drawn = [labelled.counts(n, weights[n::repetitions]) for n in range(repetitions)]
         return cls(
             [labelled.counts(n, one) for n in range(repetitions)],
-            [labelled.counts(n, weights[n::repetitions]) for n in range(repetitions)],
+            drawn,
+            [
+                labelled.redrawn_counts(n, weights[n::repetitions], noise, rng)
+                for n in range(repetitions)
+            ],
+            [each.undo(noise) for each in drawn],
         )
 
 
@@ -260,7 +295,8 @@ def count(
     for left_out, definition in itertools.product((EXAMPLE, MODEL), DEFINITIONS):
         labelled = Labelled.of(classifier, predictions, left_out, definition)
         if len(labelled.table):
-            found[left_out, definition] = Known.of(labelled, resamples, seed)
+            noise = LabelNoise.of(predictions, definition)
+            found[left_out, definition] = Known.of(labelled, noise, resamples, seed)
     return found
 
 
@@ -313,14 +349,15 @@ def estimate(
 
     If maps of the run's encoder were labelled, shares are corrected for their confusions, and the
     interval is a bootstrap over the run's examples, the labelled examples (the confusions of few
-    are uncertain) and the repetitions of the training.
+    are uncertain) and the repetitions of the training; it allows for wrong labels (`label_noise`).
 
     Other encoders are confused differently. Corrected for the confusions of the labelled ones,
     their shares were further off than as classified, when each labelled encoder was left out in
     turn (`benchmarks/results/pattern_coverage.md`). So they are not corrected. The interval spans
     two prediction intervals for one more encoder (`_predict`): about the shares as classified, with
     the errors that these had for the encoders left out; and about the corrected shares, with their
-    spread over the encoders whose confusions they are corrected for.
+    spread over the encoders whose confusions they are corrected for. It allows for wrong labels,
+    too.
 
     Args:
         shares: [examples, classes] share of each class among an example's maps.
@@ -337,16 +374,25 @@ def estimate(
     drawn = multinomial_weights(resamples, once, rng) @ shares / len(shares)
     shown, several = shares.mean(axis=0), len(known.once)
     corrected = _mean_correction(shown, known.once, own, state)
-    parts = enumerate(known.drawn)
-    varied = [correct(drawn[n::several], one.rates(own, state)) for n, one in parts]
+
+    def corrected_resamples(counted: Sequence[Counted]) -> Floats:
+        parts = [
+            correct(drawn[n::several], each.rates(own, state)) for n, each in enumerate(counted)
+        ]
+        return np.concatenate(parts)
+
+    varied = corrected_resamples(known.drawn)
+    revised = [interval(corrected_resamples(each)) for each in (known.redrawn, known.undone)]
     if own:
-        low, high = interval(np.concatenate(varied))
+        low, high = widest(interval(varied), *revised)
     else:
         names = known.once[0].encoders
-        each = [_mean_correction(shown, known.once, [name], state) for name in names]
-        spans = [
-            _predict(corrected, np.concatenate(varied), np.stack(each) - corrected),
-            _predict(shown, drawn, np.mean([one.errors() for one in known.once], axis=0)),
+        each = np.stack([_mean_correction(shown, known.once, [name], state) for name in names])
+        errors: Floats = np.mean([one.errors() for one in known.once], axis=0)
+        spans: list[Any] = [
+            _predict(corrected, varied, each - corrected),
+            _predict(shown, drawn, errors),
+            *revised,
         ]
         (low, high), corrected = (np.min(spans, axis=0)[0], np.max(spans, axis=0)[1]), shown
     ends = interval(drawn)

@@ -8,9 +8,17 @@ from toy_maps import toy_set
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns.__main__ import main
-from darksecrets.paper.patterns.annotator_agreement import compare_passes
-from darksecrets.paper.patterns.classes import PATTERNS
-from darksecrets.paper.patterns.mapset import MapSet, label_table
+from darksecrets.paper.patterns.annotator_agreement import (
+    compare_passes,
+    compare_with_set,
+    confusions,
+)
+from darksecrets.paper.patterns.classes import PATTERNS, Answers
+from darksecrets.paper.patterns.labelled_maps import SHIPPED
+from darksecrets.paper.patterns.labelling import Pass, open_labels, prepare
+from darksecrets.paper.patterns.mapset import ANSWERS, MapSet, label_table, strict_labels
+from darksecrets.paper.patterns.page import server
+from darksecrets.paper.patterns.sampling import sample_set
 from darksecrets.paper.patterns.tables import AGREEMENT
 
 CLASSES = list(PATTERNS)
@@ -168,3 +176,77 @@ def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
 def test_what_cannot_be_compared_is_refused(labels, message):
     with pytest.raises(InputError, match=message):
         compare_passes(mapset(labels))
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return MapSet.load(SHIPPED)
+
+
+@pytest.fixture
+def labelled_again(shipped):
+    """A hundred maps of the shipped set, labelled again: each third one otherwise."""
+    drawn = sample_set(shipped, 100, seed=1)
+    settled = shipped.settled().set_index("map")
+    rows = []
+    for number, name in enumerate(drawn.table["map"]):
+        label, columns, count, diagonal = settled.loc[name, list(ANSWERS)]
+        given = (label, columns, count, diagonal)
+        if number % 3 == 0:
+            given = ("block", "-", 0, 0) if label != "block" else ("diagonal", "-", 0, 2)
+        rows.append((name, *given, "ada", 1, "shown", "t"))
+    return MapSet(drawn.table, drawn.maps, label_table(rows))
+
+
+def test_labels_given_again_are_compared_with_the_settled_ones(shipped, labelled_again):
+    found = compare_with_set(labelled_again, shipped).set_index(["maps_of", "definition"])
+    settled = shipped.settled().set_index("map")
+    given = labelled_again.labels
+    for definition, column in (("lenient", "label"), ("strict", "strict")):
+        row = found.loc["all", definition]
+        first = settled.loc[given["map"], column]
+        second = given["label"] if definition == "lenient" else strict_labels(given)
+        assert (row["first"], row["second"]) == ("settled labels (pass 1)", "ada (pass 1)")
+        assert row["maps"] == 100
+        assert row["kappa"] == pytest.approx(cohen_kappa_score(first, second))
+    counts = confusions(labelled_again, shipped)
+    assert int(counts.to_numpy().sum()) == 100
+    agreed = (settled.loc[given["map"], "strict"].to_numpy() == strict_labels(given)).sum()
+    assert np.trace(counts.to_numpy()) == agreed
+
+
+def test_the_maps_to_label_again_are_a_blind_sample_of_the_set(shipped):
+    drawn, again, others = (sample_set(shipped, 100, seed) for seed in (1, 1, 2))
+    assert drawn.table["map"].is_unique
+    assert drawn.labels.empty
+    assert drawn.table.equals(again.table)
+    assert not drawn.table.equals(others.table)
+    rows = {name: row for row, name in enumerate(shipped.table["map"])}
+    for name, weights in zip(drawn.table["map"], drawn.maps, strict=True):
+        assert np.array_equal(weights, shipped.maps[rows[name]])
+    assert {*drawn.table["map"]} != {*shipped.table["map"].iloc[:100]}
+
+
+def test_agreement_with_the_set_needs_a_label(shipped):
+    with pytest.raises(InputError, match="No map is labelled yet"):
+        compare_with_set(sample_set(shipped, 5, seed=1), shipped)
+
+
+def test_the_command_labels_shipped_maps_and_reports_at_the_end(tmp_path, capsys, monkeypatch):
+    def serve(folder, sample, annotator, number, port):
+        prepare(folder, sample)
+        assert not (folder / "labels.csv").exists(), "blind"
+        with open_labels(folder) as file:
+            labelling = Pass(MapSet.load(folder), file, annotator, number)
+            for _ in range(4):
+                labelling.label(labelling.waiting[0], Answers("block", "-", 0, 0))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(server, "serve", serve)
+    folder = tmp_path / "annotations"
+    command = ["label", "--shipped", "--annotations", str(folder), "--annotator", "ada"]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "Agreement with the shipped labels" in shown
+    assert "settled labels (pass 1)" in shown
+    assert len(MapSet.load(folder).table) == 100

@@ -21,6 +21,7 @@ from darksecrets.paper.patterns import (
 )
 from darksecrets.paper.patterns.classes import CNN, FEATURES, PATTERNS
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members
+from darksecrets.paper.patterns.label_noise import LabelNoise
 
 COUNT = len(NAMES)
 COMPARED = ("label", "predicted")
@@ -218,7 +219,7 @@ def test_scores_are_those_of_scikit_learn(names):
     np.testing.assert_array_equal(quality.confusion(table), expected)
 
 
-def test_bootstrap_scores_are_those_of_a_loop_over_resamples():
+def test_bootstrap_scores_are_those_of_a_loop_over_resamples(right_labels):
     table = predictions(40)
     weights = cluster_weights(30, table["example"].to_numpy(), np.random.default_rng(3))
     assert (weights[:, ::2] == weights[:, 1::2]).all()  # both maps of an example or none
@@ -250,7 +251,7 @@ def calibration_by_loops(table):
     ) / len(table)
 
 
-def test_repetitions_are_averaged_and_each_resample_is_of_one():
+def test_repetitions_are_averaged_and_each_resample_is_of_one(right_labels):
     table = predictions(40, repetitions=3)
     found = quality.scores(table, 30, seed=3).set_index("metric")
     parts = [one.reset_index(drop=True) for _, one in table.groupby("repetition")]
@@ -413,8 +414,15 @@ def test_rates_are_drawn_towards_those_of_more_maps(encoder, state):
     np.testing.assert_allclose(found, rates_by_loops(table, encoder, state), atol=1e-5)
 
 
+@pytest.fixture
+def right_labels(monkeypatch):
+    """Labels that are never wrong: what follows from drawing them again is what it was before."""
+    never = LabelNoise([], np.eye(COUNT)[None])
+    monkeypatch.setattr(LabelNoise, "of", lambda *_: never)
+
+
 @pytest.mark.parametrize("own", [True, False])
-def test_shares_and_their_intervals_are_those_of_loops(own):
+def test_shares_and_their_intervals_are_those_of_loops(own, right_labels):
     """Share by share, draw by draw, encoder by encoder."""
     maps, names = classified(), ["one", "another", "third"]
     inside = several_encoders(names, left_out="example", seed=5)
@@ -503,7 +511,8 @@ def test_intervals_cover_the_shares_of_an_encoder_that_was_not_labelled(spread):
         target = known[known["encoder"] == "e6"]
         rates = rates_by_loops(target, None, "")
         seen = rng.multinomial(40, truth @ rates, size=50) / 40
-        counted = shares.Known.of(labelled, 100, trial)
+        noise = LabelNoise.of(known, "lenient")
+        counted = shares.Known.of(labelled, noise, 100, trial)
         found = shares.estimate(seen, counted, [], "finetuned", 100, rng)
         ends = found["corrected_low"].to_numpy(), found["corrected_high"].to_numpy()
         hits.append((ends[0] <= truth) & (truth <= ends[1]))
