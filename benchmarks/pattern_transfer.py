@@ -272,7 +272,8 @@ def variants(options: argparse.Namespace) -> None:
     notes = (
         f"{len(known.data.table)} labelled maps. Weighted F1 × 100 on the maps of an encoder that "
         f"was left out of the training, mean of {options.seeds or 1} seed(s); networks from the "
-        "shipped cross-validation. *mean*, *least*: of the pre-trained encoders. *Chosen by the other encoders*: the variant with the best mean "
+        "shipped cross-validation. *mean*, *least*: of the pre-trained encoders. *Chosen by the "
+        "other encoders*: the variant with the best mean "
         "over the other encoders, so that no encoder's score had a part in its choice."
     )
     title = "Classifiers of patterns on encoders that they have not seen"

@@ -29,7 +29,7 @@ from darksecrets.core.run.columns import STATE_NAMES
 from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE
-from darksecrets.paper.ablation.panels import LEGEND, rows_of, scale_of
+from darksecrets.paper.ablation.panels import reach_of, rows_of
 
 # The score of every task with layers reset: alone, from below, from above (Hao et al. 2019).
 
@@ -48,8 +48,8 @@ _RESET_WORDS = {
 def draw_reset_layers(sources: kit.Sources) -> kit.Figure:
     """Draw three columns of layers per task, beside them the differences to the fine-tuned model.
 
-    As in Figure 9: layer 1 at the top, darker = greater score, one scale per task, an orange line
-    for the model with nothing reset. Differences have intervals, and are filled if significant.
+    As in Figure 8: layer 1 at the top, one scale per task, white for the model with nothing reset.
+    Differences have intervals, and are filled if significant.
     """
     metrics = sources.main_metrics
     table = kit.pick(sources.table(RESET_MEANS), kind=_RESET_LOOKS)
@@ -60,11 +60,13 @@ def draw_reset_layers(sources: kit.Sources) -> kit.Figure:
     def layers(axes: kit.Axes, task: str) -> None:
         rows = rows_of(table, task, metrics[task])
         values = kit.cells(rows, "score", "layer", "kind")[list(_RESET_LOOKS)]
-        low, high = scale_of(values, rows.drop(columns="q_value"))
+        baseline = float(rows["baseline"].mean())
+        reach = reach_of(values, rows.drop(columns="q_value"))
         names = [_RESET_WORDS[kind].split(":")[0] for kind in _RESET_LOOKS]
         texts = np.vectorize("{:.0f}".format)(values)
         values = values.set_axis(names, axis=1)
-        kit.matrix(axes, values, kit.SCORE, high, low, texts=texts, labels=12)
+        low, high = baseline - reach, baseline + reach
+        kit.matrix(axes, values, kit.CHANGE, high, low, texts=texts, labels=12)
 
     def differences(axes: kit.Axes, task: str) -> None:
         rows = rows_of(table, task, metrics[task])
@@ -86,7 +88,7 @@ def draw_reset_layers(sources: kit.Sources) -> kit.Figure:
         kit.Panel(differences, "intervals", x="Difference"),
     ]
     legend = {_RESET_WORDS[kind]: look for kind, look in _RESET_LOOKS.items()}
-    legend |= {"nothing reset": LEGEND["intact model"], "greater score": LEGEND["greater score"]}
+    legend["nothing reset"] = kit.line(kit.BASELINE, width=2)
     headline = "Score with layers reset to pre-trained weights"
     return kit.page(sources, headline, [panels], most=4, title=titles(metrics), legend=legend)
 

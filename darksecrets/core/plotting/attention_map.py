@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
     from matplotlib.image import AxesImage
 
+PALE = 4.0
+"""How many times uniform attention the dark end of a figure's colour map is at least."""
 _LINE = 1.05
 """Least distance between the middles of two tokens, relative to their size."""
 
@@ -32,8 +34,20 @@ def saturation(weights: npt.NDArray[np.floating]) -> float:
     return float(cells[-len(weights)])
 
 
+def darkest(weights: npt.NDArray[np.floating]) -> float:
+    """The weight at the dark end of a figure's colour map: `saturation`, or more.
+
+    It is at least `PALE` times uniform attention, so that a nearly uniform map is pale.
+    """
+    return max(saturation(weights), PALE / len(weights))
+
+
 def draw_map(
-    axes: Axes, weights: npt.NDArray[np.floating], tokens: Sequence[str], darkest: float
+    axes: Axes,
+    weights: npt.NDArray[np.floating],
+    tokens: Sequence[str],
+    darkest: float,
+    letters: int | None = None,
 ) -> AxesImage:
     """Draw a map, darker = more attention.
 
@@ -42,6 +56,7 @@ def draw_map(
         weights: [query, key] weights, rows sum to 1.
         tokens: [L] word pieces, written along both axes; see `written`.
         darkest: The weight at the dark end of the colour map, see `saturation`.
+        letters: Letters of the longest token that is written in full; all tokens are if None.
     """
     image = axes.imshow(
         weights.astype(np.float32), cmap=MAP, vmin=0, vmax=darkest, interpolation="nearest"
@@ -49,12 +64,19 @@ def draw_map(
     box = axes.get_window_extent()
     cell = min(box.width, box.height) / axes.figure.dpi * 72 / len(tokens)
     places = written(weights, apart=math.ceil(_LINE * SIZE / cell))
-    names = [drawable(tokens[place]) for place in places]
+    names = [_shortened(drawable(tokens[place]), letters) for place in places]
     axes.set_xticks(places, names, rotation=90, fontsize=SIZE)
     axes.set_yticks(places, names, fontsize=SIZE)
     axes.tick_params(length=0 if len(places) == len(tokens) else 1.5, pad=1)
     axes.spines[:].set_visible(True)
     return image
+
+
+def _shortened(token: str, letters: int | None) -> str:
+    """A token, or its beginning if it is too long."""
+    if letters is None or len(token) <= letters:
+        return token
+    return f"{token[: letters - 1]}…"
 
 
 def written(weights: npt.NDArray[np.floating], apart: int) -> list[int]:
@@ -75,4 +97,7 @@ def written(weights: npt.NDArray[np.floating], apart: int) -> list[int]:
 
 def name_ends(bar: Colorbar) -> None:
     """Write what the ends of the scale of maps are, of which each has its own."""
-    bar.set_ticks([0, 1], labels=["0", "L-th greatest of the map"])
+    bar.set_ticks([0, 1], labels=["0", "strongest of a map"])
+    first, last = bar.ax.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")

@@ -106,11 +106,16 @@ def pick(table: pd.DataFrame, **values: object) -> pd.DataFrame:
         several = value if isinstance(value, list | tuple | set | dict) else [value]
         rows = rows[rows[name].isin(list(several))]
     if rows.empty:
-        wanted = ", ".join(f"{name} {value}" for name, value in values.items())
+        wanted = ", ".join(f"{name} {_listed(value)}" for name, value in values.items())
         raise InputError(
             f"The table {table.attrs.get('file', '')} has no rows with {wanted}. Make it again."
         )
     return rows
+
+
+def _listed(value: object) -> str:
+    several = value if isinstance(value, list | tuple | set | dict) else [value]
+    return " or ".join(map(str, several))
 
 
 def describe(caption: str, label: str) -> dict[str, str]:

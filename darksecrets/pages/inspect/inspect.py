@@ -72,7 +72,7 @@ def heads_figure(
             weights = maps[layer, head].astype(np.float32)
             middle = np.array([head + 1.0, layer + 1.0])
             (left, top), (right, bottom) = middle - _HALF, middle + _HALF
-            look: dict[str, Any] = {"cmap": kit.MAP, "vmin": 0, "vmax": kit.saturation(weights)}
+            look: dict[str, Any] = {"cmap": kit.MAP, "vmin": 0, "vmax": kit.darkest(weights)}
             look |= {"interpolation": "nearest", "extent": (left, right, bottom, top)}
             axes.imshow(weights, **look)
         for row in patterns.to_dict("records"):
@@ -122,7 +122,7 @@ def maps_figure(
 
     def large(axes: kit.Axes, name: str) -> kit.ScalarMappable:
         weights = maps[rows[name]["layer"] - 1, rows[name]["head"] - 1]
-        kit.draw_map(axes, weights, tokens, kit.saturation(weights))
+        kit.draw_map(axes, weights, tokens, kit.darkest(weights))
         return kit.ScalarMappable(cmap=kit.MAP)
 
     def title(name: str) -> str:

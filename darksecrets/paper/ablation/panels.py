@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.patches import Patch
 
-from darksecrets.core.data.metrics import PERCENT, titled
+from darksecrets.core.data.metrics import titled
 from darksecrets.core.plotting import kit
 from darksecrets.core.stats import LEVEL
 
@@ -20,9 +18,7 @@ HOLLOW: Mapping[str, Any] = {
     **{"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.5},
     **{"markerfacecolor": "white", "markeredgecolor": kit.INK},
 }
-LEGEND: Mapping[str, Any] = {
-    "intact model": kit.line(kit.BASELINE, width=2),
-    "greater score": Patch(color=mpl.colormaps[kit.SCORE](0.9)),
+MARK_LEGEND: Mapping[str, Any] = {
     "significantly higher": {"marker": "^", **HOLLOW},
     "significantly lower": {"marker": "v", **HOLLOW},
 }
@@ -60,11 +56,11 @@ def panel_rows(sources: kit.Sources, table: pd.DataFrame) -> dict[str, pd.DataFr
     }
 
 
-def scale_of(values: pd.DataFrame, rows: pd.DataFrame) -> tuple[float, float]:
-    """Limits of a panel's colours; never equal.
+def reach_of(values: pd.DataFrame, rows: pd.DataFrame) -> float:
+    """How far a panel's colours reach on both sides of the intact model's score; never 0.
 
-    They include all values and, around the intact model's score, two standard errors (half of the
-    interval) of every difference that is not significant: noise stays in the middle of the scale.
+    As far as the farthest value, and two standard errors (half of the interval) of every difference
+    that is not significant: noise stays in the middle of the scale.
 
     Args:
         values: Scores to draw.
@@ -72,12 +68,14 @@ def scale_of(values: pd.DataFrame, rows: pd.DataFrame) -> tuple[float, float]:
     """
     unsure = rows[rows["q_value"] >= LEVEL] if "q_value" in rows else rows[:0]
     noise = ((unsure["ci_high"] - unsure["ci_low"]) / 2).max() if len(unsure) else 0.0
-    baseline = float(rows["baseline"].mean())
-    low = float(min(values.min().min(), baseline - noise))
-    high = float(max(values.max().max(), baseline + noise))
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return low, min(high, PERCENT)
+    farthest = float((values - rows["baseline"].mean()).abs().max().max())
+    return max(farthest, float(noise)) or 0.5
+
+
+def significant(rows: pd.DataFrame, sign: int) -> pd.DataFrame:
+    """Share of the seeds in which a head's difference is significant and of this sign."""
+    signs = np.sign(rows["delta"]).where(rows["q_value"] < LEVEL, 0)
+    return kit.grid(rows.assign(own=signs == sign), "own")
 
 
 def mark_significant(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  # noqa: ANN401
@@ -85,9 +83,8 @@ def mark_significant(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  
 
     It is for more than half of the seeds in the same direction, after correction.
     """
-    signs = np.sign(rows["delta"]).where(rows["q_value"] < LEVEL, 0)
     for sign, marker in MARKS.items():
-        flags = kit.grid(rows.assign(own=signs == sign), "own") > 0.5
+        flags = significant(rows, sign) > 0.5
         kit.mark(axes, flags, label=f"significant {sign}", marker=marker, **{**HOLLOW, **look})
 
 

@@ -20,8 +20,8 @@ from darksecrets.paper.framenet.tables import DIRECTIONS, ELEMENT_TO_PREDICATE
 PAPER = "he was becoming agitated"
 """The paper's example; it is shown if the links contain it."""
 
-MOST = 4
-"""Heads whose maps are shown."""
+SHOWN = 2
+"""Heads whose maps are shown, as in the paper."""
 
 
 @dataclass(frozen=True)
@@ -64,26 +64,16 @@ class Example:
 
 
 def shown_heads(table: pd.DataFrame) -> tuple[Positions, Positions]:
-    """Layers and heads to show, at most 4: above all controls, then above the percentile.
+    """Layers and heads to show: of the published direction, the two with the greatest weights.
 
-    Of each, the greatest weights come first, and the published direction before the other. If there
-    are none, the head with the greatest weight in the published direction is shown.
+    Heads that exceed all controls come first, then those above the percentile.
 
     Args:
         table: The first of `heads.tables`.
     """
-    order = table.assign(published=table["direction"] == ELEMENT_TO_PREDICATE)
-    order = order.sort_values(
-        ["exceeds_controls", "published", "above_percentile", "weight"],
-        ascending=False,
-        kind="stable",
-    )
-    chosen = order["exceeds_controls"] | (order["above_percentile"] & order["published"])
-    if not chosen.any():
-        chosen = order["published"] & (
-            order["weight"] == order.loc[order["published"], "weight"].max()
-        )
-    places = order[chosen].drop_duplicates(["layer", "head"]).head(MOST)
+    published = table[table["direction"] == ELEMENT_TO_PREDICATE]
+    order = ["exceeds_controls", "above_percentile", "weight"]
+    places = published.sort_values(order, ascending=False, kind="stable").head(SHOWN)
     return places["layer"].to_numpy(np.int64), places["head"].to_numpy(np.int64)
 
 

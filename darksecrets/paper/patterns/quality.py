@@ -161,7 +161,7 @@ def _values_with_noise(
     unknown = np.full(len(weights), np.nan)
     again = count_cells(redrawn, weights, size**2).reshape(-1, size, size)
     first, second = (_scores_of_counts(each) for each in (again, undone.sum(axis=1)))
-    return _with_calibration(first, unknown), _with_calibration(second, unknown)
+    return _insert_calibration(first, unknown), _insert_calibration(second, unknown)
 
 
 def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -186,10 +186,10 @@ def _values(rows: pd.DataFrame, weights: Values, *, calibration: bool = True) ->
     Without ``calibration``, its error, which takes half of the time, is NaN.
     """
     error = calibration_error(rows, weights) if calibration else np.full(len(weights), np.nan)
-    return _with_calibration(_scores_of_counts(confusion(rows, weights)), error)
+    return _insert_calibration(_scores_of_counts(confusion(rows, weights)), error)
 
 
-def _with_calibration(scores: Floats, error: Floats) -> Floats:
+def _insert_calibration(scores: Floats, error: Floats) -> Floats:
     """Put the calibration error where `_keys` has it."""
     return np.insert(scores, OVERALL.index("calibration_error"), error, axis=1)
 

@@ -72,8 +72,15 @@ draw(
         section=RELATIONS,
         label="Figure 3",
         table="<results>/tables/framenet_heads.csv",
-        controls="<results>/tables/framenet_controls.csv",
         example="<results>/tables/framenet_example.npz",
+    ),
+    figure(
+        "figure3_controls",
+        "How far heads exceed each of five controls along frame-semantic links.",
+        section=RELATIONS,
+        label="Figure 3, supplement: controls",
+        table="<results>/tables/framenet_heads.csv",
+        controls="<results>/tables/framenet_controls.csv",
     ),
     figure(
         "figure4",

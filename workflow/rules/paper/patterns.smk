@@ -171,7 +171,7 @@ draw(
         "figure2_definitions",
         "Figure 2 by both classifiers and definitions, with intervals, and how far they agree.",
         section=PATTERNS,
-        label="Figure 2: definitions and classifiers",
+        label="Figure 2, supplement: definitions and classifiers",
         table="<results>/tables/patterns.csv",
         agreement="<results>/tables/classifier_agreement.csv",
         published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],

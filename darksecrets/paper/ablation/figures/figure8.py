@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
+from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.plotting import kit
+from darksecrets.core.run.numbers import written
 from darksecrets.paper.ablation.panels import (
-    LEGEND,
+    MARK_LEGEND,
     mark_significant,
     note_on_marks,
     panel_rows,
-    scale_of,
+    reach_of,
+    significant,
 )
 from darksecrets.paper.ablation.tables import HEAD_ABLATION
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw a grid of heads per task and metric, the intact model's score on its colour bar.
+    """Draw a grid of heads per task and metric: the score, in colours around the intact model's.
 
-    As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
-    line for the intact model. Seeds are averaged. Triangles mark significant differences to the
-    intact model, and every scale is at least as wide as the noise (`panels.scale_of`).
+    Layer 1 is at the top, as in the paper. Seeds are averaged. Triangles mark significant
+    differences to the intact model, and every scale is at least as wide as the noise
+    (`panels.reach_of`).
     """
     table = sources.table(HEAD_ABLATION)
     tables, note = panel_rows(sources, table), note_on_marks(table)
+    titles = {
+        f"{name}: {written(float(rows['baseline'].mean()), '.1f')}": name
+        for name, rows in tables.items()
+    }
 
-    def heads(axes: kit.Axes, name: str) -> None:
-        rows, values = tables[name], kit.grid(tables[name], "score")
-        low, high = scale_of(values, rows)
-        mesh = kit.matrix(axes, values, kit.SCORE, high, low)
+    def heads(axes: kit.Axes, title: str) -> None:
+        rows = tables[titles[title]]
+        values, baseline = kit.grid(rows, "score"), float(rows["baseline"].mean())
+        reach = reach_of(values, rows)
+        mesh = kit.matrix(axes, values, kit.CHANGE, baseline + reach, baseline - reach)
         mark_significant(axes, rows)
-        baseline = float(rows["baseline"].mean())
-        marks = {baseline: kit.line(kit.BASELINE, width=2)}
-        bar = kit.scale(axes.figure, mesh, marks=marks, ax=axes)
-        bar.ax.set_title(f"{baseline:.1f}")
+        bar = kit.scale(axes.figure, mesh, ax=axes)
+        bar.ax.set_ylim(top=min(baseline + reach, PERCENT))
         bar.ax.locator_params(nbins=4)
 
-    panels = [[kit.Panel(heads, "heads", x="Head", y="Layer", height=1.4)]]
-    grids = kit.Grid(list(tables), panels, most=4)
-    return kit.page(sources, "Score with one head disabled", grids, legend=LEGEND, note=note)
+    panel = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.25)
+    return kit.page(
+        sources,
+        _headline(sources, table),
+        kit.Grid(list(titles), panel, most=3 if len(titles) < 7 else 5),
+        legend=MARK_LEGEND,
+        what="White: the score of the intact model, which follows each name. Purple is higher.",
+        width=kit.PAGE,
+        note=note,
+    )
+
+
+def _headline(sources: kit.Sources, table: pd.DataFrame) -> str:
+    """How many heads the models significantly need, or are better without."""
+    lower, higher, heads = 0, 0, 0
+    for task, metric in sources.main_metrics.items():
+        rows = kit.pick(table, task=task, metric=metric, state="finetuned")
+        heads += len(kit.grid(rows, "score").stack())
+        lower += int((significant(rows, -1) > 0.5).to_numpy().sum())
+        higher += int((significant(rows, 1) > 0.5).to_numpy().sum())
+    return (
+        f"Without one head the score falls significantly for {lower} of {heads} heads, and rises "
+        f"for {higher or 'none'}"
+    )

@@ -4,56 +4,80 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
-from darksecrets.paper.ablation.panels import (
-    LEGEND,
-    mark_significant,
-    note_on_marks,
-    panel_rows,
-    scale_of,
-)
+from darksecrets.paper.ablation.panels import note_on_marks, panel_rows, significant
 from darksecrets.paper.ablation.tables import LAYER_ABLATION
 
-_DOT = {"": kit.dot(kit.INK, size=2.2, markeredgewidth=0.4)}
+_DOT = {"": kit.dot(kit.INK, size=2.6, markeredgewidth=0.5)}
+_INTACT = kit.line(kit.BASELINE, width=2)
+_LEGEND = {
+    "intact model": _INTACT,
+    "significant": _DOT[""],
+    "not significant": kit.hollow(_DOT[""]),
+}
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw a column of layers per task and metric, beside it the differences to the intact model.
+    """Draw the score without each layer, with the interval of its difference, per task and metric.
 
-    As in the paper: layer 1 at the top, darker = greater score, one scale per task, an orange
-    line for the intact model. Seeds are averaged in the column; beside it, each has its difference
-    with its interval, filled if it is significant.
+    Layer 1 is at the top, and an orange line is the intact model, as in the paper. Each seed has a
+    dot, filled if its difference is significant; the numbers are means over seeds.
     """
     table = sources.table(LAYER_ABLATION)
     note = note_on_marks(table)
     tables = panel_rows(sources, table.assign(head=1, sure=table["q_value"] < LEVEL))
 
     def layers(axes: kit.Axes, name: str) -> None:
-        rows, values = tables[name], kit.grid(tables[name], "score")
-        low, high = scale_of(values, rows)
-        texts = np.vectorize("{:.1f}".format)(values)
-        kit.matrix(axes, values, kit.SCORE, high, low, texts=texts, labels=12)
-        axes.set_xticks([])
-        mark_significant(axes, rows, across=0.88)
-
-    def differences(axes: kit.Axes, name: str) -> None:
         rows = tables[name]
-        axes.axvline(0, color=kit.BASELINE, linewidth=2, zorder=1)
-        names = dict.fromkeys(sorted(rows["layer"].unique()), "")
-        where: dict[str, Any] = {"at": "layer", "places": names, "spread": ["seed"]}
-        ends = ("ci_low", "ci_high")
-        kit.intervals(axes, rows, "delta", _DOT, ends=ends, sure="sure", **where)
-        axes.set_title(f"intact: {written(rows['baseline'].mean(), '.1f')}")
+        ends = {end: rows["baseline"] + rows[f"ci_{end}"] for end in ("low", "high")}
+        numbers = rows.groupby("layer")["score"].mean()
+        axes.axvline(rows["baseline"].mean(), zorder=1, **_INTACT)
+        look: dict[str, Any] = {"at": "layer", "spread": ["seed"], "sure": "sure"}
+        places = {layer: f"{layer}" for layer in numbers.index}
+        kit.intervals(
+            axes, rows.assign(**ends), "score", _DOT, ends=("low", "high"), places=places, **look
+        )
+        place: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "clip_on": False}
+        for row, number in enumerate(numbers):
+            text = written(number, ".1f")
+            axes.text(1.03, row, text, va="center_baseline", ha="left", **place)
         axes.locator_params(axis="x", nbins=3)
 
-    height = 0.45 + 0.13 * max(table["layer"].nunique(), 3)
-    panels = [
-        kit.Panel(layers, "layers", x="Score", y="Layer", height=height, width=1.2),
-        kit.Panel(differences, "intervals", x="Difference"),
-    ]
-    grids = kit.Grid(list(tables), [panels], most=4)
-    return kit.page(sources, "Score with one layer disabled", grids, legend=LEGEND, note=note)
+    height = 0.35 + 0.115 * max(table["layer"].nunique(), 3)
+    panel = kit.Panel(layers, "layers", x="Score", y="Layer", height=height, fixed=True)
+    return kit.page(
+        sources,
+        _headline(sources, table.assign(head=1)),
+        kit.Grid(list(tables), panel, most=3 if len(tables) < 7 else 5),
+        legend={
+            "intact model": _INTACT,
+            "significant": _DOT[""],
+            "not significant": kit.hollow(_DOT[""]),
+        },
+        what="Score without each layer, with 95% intervals of the difference to the intact model.",
+        width=kit.PAGE,
+        note=note,
+    )
+
+
+def _headline(sources: kit.Sources, table: pd.DataFrame) -> str:
+    """How many layers the models significantly need, and what the most needed one costs."""
+    lower, layers = 0, 0
+    costs: dict[tuple[str, Any], float] = {}
+    for task, metric in sources.main_metrics.items():
+        rows = kit.pick(table, task=task, metric=metric, state="finetuned")
+        lower += int((significant(rows, -1) > 0.5).to_numpy().sum())
+        means = rows.groupby("layer")["delta"].mean()
+        layers += len(means)
+        costs |= {(task, layer): delta for layer, delta in means.items()}
+    (task, layer), worst = min(costs.items(), key=lambda each: each[1])
+    if worst >= 0:
+        return f"Without one layer no score falls; {lower} of {layers} differences are significant"
+    return (
+        f"{lower} of {layers} layers are needed significantly; the most, layer {layer} on {task}, "
+        f"costs {-worst:.0f} points"
+    )

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
+from typing import Any
 
-import numpy as np
+import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.paper.features.tables import STRIPES
 
 ROWS = ("[SEP]", "[CLS]")
-UNIFORM = 1.0
-"""Ratio of uniform attention to itself, marked on the colour bar."""
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw a row of heatmaps for [SEP] and one for [CLS] on one scale, as the paper does.
+    """Draw a row of heatmaps for [SEP] and one for [CLS], each on its own scale.
 
-    Weights are divided by those under uniform attention, 1 / L: the same weight is much in a long
-    input and little in a short one.
+    Weights are the paper's: shares of a row's attention. A line on each scale marks uniform
+    attention, the mean of 1 / L. Several seeds are averaged.
     """
     table = kit.pick(sources.table(STRIPES), state="finetuned")
     maps = {}
     for task, name in product(sources.tasks, ROWS):
-        rows = kit.pick(table, feature=name, task=task)
-        maps[task, name] = kit.grid(rows, "weight") / kit.grid(rows, "uniform").replace(0, np.nan)
-    limit = max(kit.largest(*maps.values()), UNIFORM)
+        maps[task, name] = kit.grid(kit.pick(table, feature=name, task=task), "weight")
+    uniform = {
+        name: float(kit.pick(table, feature=name, task=sources.tasks)["uniform"].mean())
+        for name in ROWS
+    }
+    limits = {
+        name: max(kit.largest(*(maps[task, name] for task in sources.tasks)), uniform[name])
+        for name in ROWS
+    }
 
     def heads(axes: kit.Axes, task: str, name: str) -> kit.QuadMesh:
-        return kit.matrix(axes, maps[task, name], kit.WEIGHT, limit, 0)
+        return kit.matrix(axes, maps[task, name], kit.WEIGHT, limits[name], 0)
 
-    bar = kit.Bar("Weight ÷ (1/L); line: uniform", {UNIFORM: kit.line(kit.MARK, width=1.5)})
-    panels = kit.rows(heads, ROWS, "Head", "{}\nLayer", height=1.0, bar=bar)
-    headline = "Attention to [SEP] and [CLS] after fine-tuning, relative to uniform attention"
-    return kit.page(sources, headline, panels)
+    bars = {
+        name: kit.Bar("Weight", {uniform[name]: kit.line(kit.MARK, width=1.5)}) for name in ROWS
+    }
+    look: dict[str, Any] = {"height": 0.95, "share": "columns"}
+    panels = [
+        [kit.Panel(heads, of=(name,), x=x, y=f"{name}\nLayer", bar=bars[name], **look)]
+        for name, x in zip(ROWS, ("", "Head"), strict=True)
+    ]
+    what = "Mean weight of every head; the blue line on a scale is uniform attention."
+    return kit.page(sources, _headline(maps), panels, what=what)
+
+
+def _headline(maps: Mapping[tuple[str, str], pd.DataFrame]) -> str:
+    """The greatest mean weight that a head gives each token."""
+    greatest = {
+        name: max(float(values.max().max()) for (_, of), values in maps.items() if of == name)
+        for name in ROWS
+    }
+    first, second = (f"{100 * greatest[name]:.0f}%" for name in ROWS)
+    return f"Heads give up to {first} of their attention to [SEP], up to {second} to [CLS]"

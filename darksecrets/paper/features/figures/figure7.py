@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
 from darksecrets.core.plotting import kit
@@ -18,37 +19,46 @@ FEATURES = (
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw two heatmaps of features × heads per task; several seeds are averaged.
+    """Draw a heatmap of features × heads per task, as in the paper; several seeds are averaged.
 
-    The upper one has the weights, as in the paper; the lower one subtracts the control, because the
-    greatest weight favours features that many tokens have. Cells of a feature that is absent from
-    the task are grey. The scale says how great the weights of an encoder with random weights are.
+    Dots mark weights above the control, which random tokens get: the greatest weight favours
+    features that many tokens have. Cells of a feature that is absent from the task are grey.
     """
     table = sources.table(CLS_ATTENTION)
     by_chance = table.loc[table["state"] == RANDOM, "weight"].max()
-    table, tasks = kit.pick(table, state="finetuned"), sources.tasks
+    weights = {task: values(table, task, "weight") for task in sources.tasks}
+    controls = {task: values(table, task, "control") for task in sources.tasks}
+    limit = kit.largest(*weights.values())
 
-    def values(task: str, column: str) -> pd.DataFrame:
-        wide = kit.cells(kit.pick(table, task=task), column, "feature", "head")
-        return wide.reindex(index=list(FEATURES), columns=range(1, int(table["head"].max()) + 1))
+    def features(axes: kit.Axes, task: str) -> kit.QuadMesh:
+        mesh = kit.matrix(axes, weights[task], kit.WEIGHT, limit, 0, labels=8)
+        kit.mark(axes, weights[task] > controls[task], label="above the control", markersize=2)
+        return mesh
 
-    weights = {task: values(task, "weight") for task in tasks}
-    excess = {task: weights[task] - values(task, "control") for task in tasks}
-
-    def features(axes: kit.Axes, task: str, shown: str) -> kit.QuadMesh:
-        maps, cmap = (excess, kit.CHANGE) if shown else (weights, kit.WEIGHT)
-        limit = kit.largest(*maps.values())
-        return kit.matrix(axes, maps[task], cmap, limit, None if shown else 0, labels=8)
-
-    reference = "" if pd.isna(by_chance) else f" (random: ≤ {by_chance:.2f})"
-    names = (
-        f"Weight from [CLS] in the last layer{reference}",
-        "The same minus random tokens (control)",
+    bar = kit.Bar("Weight", below=True)
+    panel = kit.Panel(features, x="Head", height=1.25, share="columns", bar=bar)
+    legend = {"more than random tokens get": kit.dot(kit.MARK, size=2.5)}
+    what = "Greatest weight from [CLS] to such a token, mean over examples."
+    if pd.notna(by_chance):
+        what += f" Without training it is at most {by_chance:.2f}."
+    return kit.page(
+        sources, _headline(weights, controls), [[panel]], most=4, legend=legend, what=what
     )
-    look: dict[str, Any] = {"height": 1.25, "share": "columns"}
-    panels = [
-        [kit.Panel(features, of=(shown,), x=x, bar=kit.Bar(name, below=True), **look)]
-        for shown, x, name in zip(("", "over control"), ("", "Head"), names, strict=True)
-    ]
-    headline = "Attention of [CLS] in the last layer, after fine-tuning"
-    return kit.page(sources, headline, panels, most=4)
+
+
+def values(table: pd.DataFrame, task: str, column: str) -> pd.DataFrame:
+    """A column of the fine-tuned models of a task, features × heads; NaN for absent features."""
+    rows = kit.pick(table, state="finetuned", task=task)
+    heads = range(1, int(rows["head"].max()) + 1)
+    wide = kit.cells(rows, column, "feature", "head")
+    return wide.reindex(index=list(FEATURES), columns=heads)
+
+
+def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.DataFrame]) -> str:
+    """The feature that gets most beyond the control, by the mean over tasks of its best head."""
+    excess = {task: (weights[task] - controls[task]).max(axis=1) for task in weights}
+    best = pd.DataFrame(excess).mean(axis=1)
+    feature = str(best.idxmax())
+    weight = float(np.mean([each.loc[feature].max() for each in weights.values()]))
+    named = feature if feature.startswith("[") else f"a {feature}"
+    return f"[CLS] attends most beyond chance to {named}: {100 * weight:.0f}% in the best head"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.columns import RANDOM, STATE_NAMES
 from darksecrets.paper.features.tables import HEAD_STATISTICS
 
 STATISTICS = ("[CLS]", "[SEP]", "punctuation", "previous", "self", "next")
-"""Shares of attention, a row of panels each, from the top; punctuation, if words are annotated."""
+"""Shares of attention, a panel each; punctuation, if words are annotated."""
+_NAMES = {"previous": "previous token", "self": "the token itself", "next": "next token"}
 _UNIFORM = {"uniform": kit.line(kit.INK, dash=":", width=0.8)}
 """What uniform attention would give."""
 _LOOKS = {
@@ -20,25 +22,51 @@ _LOOKS = {
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw shares of attention against the layer: a row of panels per share, a column per task.
+    """Draw shares of attention against the layer, a panel per share.
 
-    Lines are means over the heads of a layer (and over seeds), small points are heads. The panels
-    of a row have the same scale.
+    Lines are means over heads, seeds and tasks; bands reach from the task with the least mean to
+    the one with the greatest.
     """
-    table = kit.pick(sources.table(HEAD_STATISTICS), task=sources.tasks)
-    colours = {state: look["color"] for state, look in _LOOKS.items()}
-
-    def share(axes: kit.Axes, task: str, statistic: str) -> None:
-        rows = kit.pick(table, task=task, statistic=statistic, state=_LOOKS)
-        colour_of = rows["state"].map(colours)
-        axes.scatter(rows["layer"], rows["value"], 1.5, c=colour_of, linewidth=0, alpha=0.4)
-        kit.lines(axes, rows, "layer", "uniform", _UNIFORM)
-        kit.lines(axes, rows, "layer", "value", _LOOKS, by="state")
-        axes.set_ylim(0, 1.05 * kit.pick(table, statistic=statistic)["value"].max())
-        axes.yaxis.set_major_locator(MaxNLocator(3))
-
+    table = kit.pick(sources.table(HEAD_STATISTICS), task=sources.tasks, state=_LOOKS)
+    by = ["state", "statistic", "task", "layer"]
+    means = table.groupby(by)[["value", "uniform"]].mean().reset_index()
     measured = set(table["statistic"])
     shown = [name for name in STATISTICS if name in measured]
-    panels = kit.rows(share, shown, "Layer", height=0.7)
-    legend, headline = _UNIFORM | _LOOKS, "Share of attention, by where it goes"
-    return kit.page(sources, headline, panels, legend=legend)
+
+    def share(axes: kit.Axes, statistic: str) -> None:
+        rows = kit.pick(means, statistic=statistic)
+        for state, look in _LOOKS.items():
+            own = rows[rows["state"] == state].groupby("layer")["value"].agg(["min", "mean", "max"])
+            axes.fill_between(
+                own.index, own["min"], own["max"], color=look["color"], alpha=0.2, linewidth=0
+            )
+            axes.plot(own.index, own["mean"], label=state, **look)
+        uniform = rows.groupby("layer")["uniform"].mean()
+        axes.plot(uniform.index, uniform, label="uniform", **_UNIFORM["uniform"])
+        axes.set_ylim(bottom=0)
+        axes.set_xticks(kit.ticks(int(means["layer"].max()), 12))
+        axes.yaxis.set_major_locator(MaxNLocator(3))
+
+    panel = kit.Panel(share, x="Layer", y="Share", height=0.9)
+    grid = kit.Grid(shown, panel, most=3, title=lambda name: _NAMES.get(name, name))
+    legend = _UNIFORM | {STATE_NAMES[state]: look for state, look in _LOOKS.items()}
+    what = (
+        "Mean over heads. Bands: from the least to the greatest task."
+        if (len(sources.tasks) > 1)
+        else "Mean over heads."
+    )
+    return kit.page(
+        sources, _headline(means, shown), grid, legend=legend, width=kit.PAGE, what=what
+    )
+
+
+def _headline(means: pd.DataFrame, shown: list[str]) -> str:
+    """Where most of the attention of a layer's heads goes after fine-tuning."""
+    rows = means[(means["state"] == "finetuned") & means["statistic"].isin(shown)]
+    by_layer = rows.groupby(["statistic", "layer"])["value"].mean()
+    greatest = by_layer.reset_index().nlargest(1, "value").iloc[0]
+    name = _NAMES.get(greatest["statistic"], greatest["statistic"])
+    return (
+        f"Layer {greatest['layer']} gives most to {name}: {100 * greatest['value']:.0f}% of its "
+        "attention after fine-tuning"
+    )

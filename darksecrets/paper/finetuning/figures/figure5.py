@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
@@ -12,65 +11,47 @@ from matplotlib.ticker import MaxNLocator
 from darksecrets.core.plotting import kit
 from darksecrets.paper.finetuning.tables import COSINE
 
-MEAN: Mapping[str, Any] = kit.line(kit.INK, ".", width=0.7)
-"""Style of the line of means."""
-REFERENCES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "other_heads": ("different heads", kit.line(kit.VERMILLION, dash="--", width=0.9)),
-    "other_seed": ("two seeds", kit.line(kit.BLUE, dash=":", width=0.9)),
-}
-"""Name and style of the line of every reference similarity."""
 STEP = 0.05
 """The colour scale begins at a multiple of this, and is at least as wide."""
+LAST = 2
+"""Layers that the paper finds to change most: the last ones."""
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw a grid of heads per task, beside it the mean and spread of each layer.
+    """Draw a grid of heads per task; several seeds are averaged.
 
     Colours and orientation are the paper's: layer 1 at the top, darker = lower cosine = greater
     difference. All tasks share a scale, from the lowest cosine to 1, or, as in the paper, from 0
-    (the option ``scale: full``). Several seeds are averaged. Lines beside the mean of a layer are
-    its reference similarities: of different heads, and of two fine-tunings; their means are marked
-    on the colour bar.
+    (the option ``scale: full``).
     """
     table = sources.table(COSINE)
-    tables = {task: kit.pick(table, task=task) for task in sources.tasks}
-    lowest = min(float(kit.grid(rows, "similarity").min().min()) for rows in tables.values())
+    grids = {task: kit.grid(kit.pick(table, task=task), "similarity") for task in sources.tasks}
+    lowest = min(float(values.min().min()) for values in grids.values())
     low = STEP * min(math.floor(lowest / STEP), round(1 / STEP) - 1)
     if sources.options["scale"] == "full":
         low = 0.0
 
     def heads(axes: kit.Axes, task: str) -> kit.QuadMesh:
-        values = kit.grid(tables[task], "similarity")
-        return kit.matrix(axes, values, kit.SIMILARITY, 1, low, labels=8)
-
-    def layers(axes: kit.Axes, task: str) -> None:
-        values = kit.grid(tables[task], "similarity")
-        mean, spread = values.mean(axis=1), values.std(axis=1).fillna(0)
-        axes.fill_betweenx(values.index, mean - spread, mean + spread, color=kit.BAND, linewidth=0)
-        axes.plot(mean, values.index, clip_on=False, **MEAN)
-        for name, (_, look) in REFERENCES.items():
-            if tables[task][name].notna().any():
-                means = kit.grid(tables[task], name).mean(axis=1)
-                axes.plot(means, values.index, clip_on=False, **look)
-        axes.set(xlim=(0, 1), xticks=[0, 1], ylim=(len(values) + 0.5, 0.5))
-        axes.tick_params(length=0, labelleft=False)
-        axes.spines[["left", "right"]].set(visible=True, linewidth=0.25)
+        return kit.matrix(axes, grids[task], kit.SIMILARITY, 1, low, labels=8)
 
     def finish(bar: kit.Colorbar) -> None:
         bar.ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
-    means = pd.DataFrame([rows[list(REFERENCES)].mean() for rows in tables.values()]).mean()
-    known = list(zip(REFERENCES.values(), means, strict=True))
-    marks = {value: look for (_, look), value in known if value >= low}
-    text = "Cosine similarity (darker = greater difference"
-    for (name, _), value in known:
-        text += f"; {name}: {value:.2f}, below the scale" if value < low else ""
-    bar = kit.Bar(f"{text})", marks, below=True, finish=finish)
-    panels = [
-        kit.Panel(heads, "heads", x="Head", y="Layer", height=1.4, width=2.7, bar=bar),
-        kit.Panel(layers, "layers", x="Mean"),
-    ]
-    legend = {"before and after, mean ± sd of a layer": MEAN}
-    legend |= dict(REFERENCES[str(name)] for name in means.dropna().index)
-    headline = "How similar the attention of heads is before and after fine-tuning"
-    return kit.page(sources, headline, [panels], most=4, legend=legend)
+    bar = kit.Bar("Cosine similarity before and after fine-tuning", below=True, finish=finish)
+    panel = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.3, bar=bar)
+    what = "A square is a head; darker: fine-tuning changed its attention more."
+    return kit.page(sources, _headline(grids), [[panel]], most=4, what=what)
+
+
+def _headline(grids: Mapping[str, pd.DataFrame]) -> str:
+    """On how many tasks the last layers change most, by the mean over heads."""
+    means = {task: values.mean(axis=1) for task, values in grids.items()}
+    if len(means) == 1:
+        (task, mean) = next(iter(means.items()))
+        return f"Fine-tuning on {task} changes layer {mean.idxmin()} most"
+    layers = next(len(mean) for mean in means.values())
+    last = min(LAST, layers - 1)
+    changed = [set(mean.nsmallest(last).index) for mean in means.values()]
+    found = sum(each == set(range(layers - last + 1, layers + 1)) for each in changed)
+    which = "the last two layers" if last > 1 else "the last layer"
+    return f"Fine-tuning changes {which} most on {found} of {len(means)} tasks"

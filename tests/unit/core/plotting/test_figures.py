@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import LABEL, axes_named, labels
+from drawn import LABEL, axes_named, headline_of, labels
 from glue import TASKS
 from matplotlib.legend import Legend
 from PIL import Image
 
 from darksecrets.core.plotting import style
 from darksecrets.core.plotting.drawing import Given
-from darksecrets.paper.finetuning.figures import figure5
+from darksecrets.paper.finetuning.figures import figure5, figure5_layers
 
 
 def similarities(
@@ -42,11 +42,12 @@ def draw5(table: pd.DataFrame, tasks: list[str], scale: str = "data") -> style.F
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-def test_mean_spread_and_floors_of_every_layer_are_beside_each_panel(
+def test_mean_spread_and_references_of_every_layer_are_in_the_supplement(
     seeds: tuple[int, ...],
 ) -> None:
     table = similarities(["MRPC", "RTE"], 6, 4, seeds)
-    figure = draw5(table, ["MRPC", "RTE"])
+    sources = Given({task: TASKS[task].metrics for task in ("MRPC", "RTE")}, LABEL, table=table)
+    figure = figure5_layers.draw(sources)
     floors = ["other_heads", "other_seed"][: len(seeds)]
     for task in ("MRPC", "RTE"):
         axes = axes_named(figure, f"{task} layers")
@@ -61,8 +62,22 @@ def test_mean_spread_and_floors_of_every_layer_are_beside_each_panel(
             assert [round(mean + spread, 9), layer] in corners
         assert axes.get_ylim() == (6.5, 0.5), "layer 1 at the top"
     (legend,) = figure.findobj(Legend)
-    named = ["before and after, mean ± sd of a layer", "different heads", "two seeds"]
+    named = ["before and after fine-tuning, mean ± sd of a layer"]
+    named += ["two different heads", "two fine-tunings"]
     assert labels(legend.get_texts()) == named[: 1 + len(seeds)]
+
+
+@pytest.mark.parametrize("changed", [0, 1, 3])
+def test_the_headline_counts_the_tasks_whose_last_layers_change_most(changed: int) -> None:
+    tasks = ["MRPC", "RTE", "QQP"]
+    table = similarities(tasks, 6, 4, (1,))
+    last = table["layer"] > 4
+    some = table["task"].isin(tasks[:changed])
+    table["similarity"] = np.where(last == some, 0.3, 0.9)
+    said = " ".join(headline_of(draw5(table, tasks)).split())
+    assert said == f"Fine-tuning changes the last two layers most on {changed} of 3 tasks"
+    one = " ".join(headline_of(draw5(table[table["task"] == "MRPC"], ["MRPC"])).split())
+    assert one == f"Fine-tuning on MRPC changes layer {5 if changed else 1} most"
 
 
 PROGRAM = """

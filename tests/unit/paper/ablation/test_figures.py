@@ -1,13 +1,13 @@
 """Figures of disabled heads and layers against the tables they are drawn from."""
 
-from types import ModuleType
-
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, axes_named, cells_of, draw_with, marked
+from drawn import ALL, cells_of, draw_with, headline_of, marked, mesh_of
 from glue import TASKS
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.ablation.figures import figure8, figure9, task_agreement
@@ -46,40 +46,48 @@ def drawn_rows(table: pd.DataFrame, task: str) -> pd.DataFrame:
     return table[chosen & (table["metric"] == MAIN[task])]
 
 
-def panel(task: str, metric: str, what: str) -> str:
-    title = {"f1": "F1", "accuracy": "Acc", "pearson": "Pearson"}[metric]
-    return f"{task} ({title}) {what}"
+def panel_of(figure: Figure, task: str) -> Axes:
+    """The panel of a task's first metric; Figure 8 writes the intact model's score behind it."""
+    title = f"{task} ({ {'f1': 'F1', 'accuracy': 'Acc', 'pearson': 'Pearson'}[MAIN[task]] })"
+    return next(axes for axes in figure.axes if str(axes.get_label()).startswith(title))
 
 
-@pytest.mark.parametrize(("module", "what"), [(figure8, "heads"), (figure9, "layers")])
-def test_every_cell_is_the_mean_over_seeds_of_a_head_or_layer(
-    module: ModuleType, what: str
-) -> None:
+def test_every_cell_is_the_mean_over_seeds_of_a_head_around_the_intact_model() -> None:
     table = effects(ALL, 3, 4, (1, 2, 5))
-    table = of_layers(table) if module is figure9 else table
-    figure = draw_with(module.draw, ALL, table=table)
+    figure = draw_with(figure8.draw, ALL, table=table)
     for task in ALL:
-        name = panel(task, MAIN[task], what)
-        place = [column for column in ("layer", "head") if column in table]
-        means = drawn_rows(table, task).groupby(place)["score"].mean()
-        np.testing.assert_allclose(cells_of(figure, name).ravel(), means, atol=1e-9)
+        axes = panel_of(figure, task)
+        rows = drawn_rows(table, task)
+        means = rows.groupby(["layer", "head"])["score"].mean()
+        np.testing.assert_allclose(cells_of(figure, axes.get_label()).ravel(), means, atol=1e-9)
+        low, high = mesh_of(axes).get_clim()
+        assert (low + high) / 2 == pytest.approx(rows["baseline"].mean()), "white: intact"
 
 
-@pytest.mark.parametrize(("module", "what"), [(figure8, "heads"), (figure9, "layers")])
-def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds(
-    module: ModuleType, what: str
-) -> None:
+def test_every_dot_is_a_score_without_a_layer_and_numbers_are_means_over_seeds() -> None:
+    table = of_layers(effects(ALL, 3, 4, (1, 2, 5)))
+    figure = draw_with(figure9.draw, ALL, table=table)
+    for task in ALL:
+        axes, rows = panel_of(figure, task), drawn_rows(table, task)
+        found = sorted((x, round(y)) for line in axes.lines[1:] for x, y in line.get_xydata())
+        expected = sorted((row["score"], row["layer"] - 1) for row in rows.to_dict("records"))
+        np.testing.assert_allclose(found, expected)
+        written = {round(text.get_position()[1]): text.get_text() for text in axes.texts}
+        means = rows.groupby("layer")["score"].mean()
+        assert written == {layer - 1: f"{mean:.1f}" for layer, mean in means.items()}
+
+
+def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds() -> None:
     table = effects(["RTE"], 6, 9, (1, 2, 3)).reset_index(drop=True)
     one_way = (table["layer"] == 2) & (table["head"] == 1)
     table.loc[one_way, ["delta", "q_value"]] = [-2.0, 0.001]
     both_ways = (table["layer"] == 3) & (table["head"] == 1)
     table.loc[both_ways, "q_value"] = 0.001
     table.loc[both_ways, "delta"] = table["seed"].map({1: 2.0, 2: -2.0, 3: 0.0})
-    table = table if module is figure8 else of_layers(table)
-    figure = draw_with(module.draw, ["RTE"], table=table)
-    axes = axes_named(figure, panel("RTE", "accuracy", what))
+    figure = draw_with(figure8.draw, ["RTE"], table=table)
+    axes = panel_of(figure, "RTE")
     expected: dict[int, set[tuple[int, int]]] = {1: set(), -1: set()}
-    rows = drawn_rows(table, "RTE").assign(head=table.get("head", 1))
+    rows = drawn_rows(table, "RTE")
     for place, of_head in rows.groupby(["layer", "head"]):
         for sign, found in expected.items():
             if sum((of_head["q_value"] < 0.05) & (of_head["delta"] * sign > 0)) >= 2:
@@ -88,6 +96,20 @@ def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds(
     assert (3, 1) not in expected[1] | expected[-1]
     for sign, places in expected.items():
         assert marked(axes, f"significant {sign}") == places
+    said = " ".join(headline_of(figure).split())
+    higher = len(expected[1]) or "none"
+    assert f"falls significantly for {len(expected[-1])} of 54 heads" in said
+    assert said.endswith(f"rises for {higher}")
+
+
+def test_the_headline_of_layers_counts_those_needed_and_names_the_most_needed() -> None:
+    table = of_layers(effects(["RTE", "QNLI"], 6, 1, (1, 2, 3))).assign(q_value=1.0)
+    table.loc[table["layer"] == 4, "q_value"] = 0.001
+    table["delta"] = np.where(table["layer"] == 4, -9.0, -1.0)
+    table.loc[(table["task"] == "QNLI") & (table["layer"] == 4), "delta"] = -12.0
+    said = " ".join(headline_of(draw_with(figure9.draw, ["RTE", "QNLI"], table=table)).split())
+    assert said.startswith("2 of 12 layers are needed significantly")
+    assert said.endswith("the most, layer 4 on QNLI, costs 12 points")
 
 
 def test_scores_that_are_all_equal_are_drawn() -> None:

@@ -5,11 +5,26 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import ALL, axes_named, cells_of, draw_with, line_named, mesh_of
+from drawn import (
+    ALL,
+    axes_named,
+    cells_of,
+    draw_with,
+    headline_of,
+    line_named,
+    marked,
+    mesh_of,
+)
 
 from darksecrets.core.run.columns import STATES_OF_FIGURES
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.features.figures import figure6, figure7, head_statistics, stripes_index
+from darksecrets.paper.features.figures import (
+    figure6,
+    figure7,
+    figure7_controls,
+    head_statistics,
+    stripes_index,
+)
 from darksecrets.paper.features.labels import FEATURES
 
 MANY = [*ALL, "CoLA", "a-task-with-a-rather-long-name", "WNLI", "another-long-name", "emotion"]
@@ -69,9 +84,15 @@ def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
     for name in ("[SEP]", "[CLS]"):
         for task in ALL:
             rows = select(striped, state="finetuned", feature=name, task=task)
-            ratio = expected(rows, "weight") / expected(rows, "uniform")
-            np.testing.assert_allclose(cells_of(figure, f"{task} {name}"), ratio)
-    assert len({clim(figure, f"{task} {n}") for task in ALL for n in ("[SEP]", "[CLS]")}) == 1
+            weights = expected(rows, "weight")
+            np.testing.assert_allclose(cells_of(figure, f"{task} {name}"), weights)
+        assert len({clim(figure, f"{task} {name}") for task in ALL}) == 1, "a scale per row"
+    sep, cls = (
+        100 * max(cells_of(figure, f"{task} {name}").max() for task in ALL)
+        for name in ("[SEP]", "[CLS]")
+    )
+    said = f"Heads give up to {sep:.0f}% of their attention to [SEP], up to {cls:.0f}% to [CLS]"
+    assert " ".join(headline_of(figure).split()) == said
     with pytest.raises(InputError, match=r"no rows with feature \[SEP\], task other"):
         draw_with(figure6.draw, ["RTE", "other"], table=striped)
 
@@ -129,33 +150,55 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
     data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
     figure = draw_with(figure7.draw, ALL, table=data)
+    supplement = draw_with(figure7_controls.draw, ALL, table=data)
     for task in ALL:
-        above, below = cells_of(figure, task), cells_of(figure, f"{task} over control")
+        weights, excess = cells_of(figure, task), cells_of(supplement, task)
+        dots = marked(axes_named(figure, task), "above the control")
         for number, feature in enumerate(figure7.FEATURES):
             rows = select(data, state="finetuned", task=task, feature=feature)
             for head in (1, 2, 3):
                 if feature == "negation" and task == "QQP":
-                    assert np.isnan([above[number, head - 1], below[number, head - 1]]).all()
+                    assert np.isnan([weights[number, head - 1], excess[number, head - 1]]).all()
+                    assert (number + 1, head) not in dots
                 else:
                     weight, control = rows[rows["head"] == head][["weight", "control"]].mean()
-                    assert above[number, head - 1] == pytest.approx(weight)
-                    assert below[number, head - 1] == pytest.approx(weight - control)
-    low, high = clim(figure, "RTE over control")
+                    assert weights[number, head - 1] == pytest.approx(weight)
+                    assert excess[number, head - 1] == pytest.approx(weight - control)
+                    assert ((number + 1, head) in dots) == (weight > control)
+    low, high = clim(supplement, "RTE")
     assert low == -high, "no difference is white"
     assert set(figure7.FEATURES) == set(FEATURES)
 
 
-def test_head_statistics_are_means_over_the_heads_of_a_layer():
+def test_figure7_names_the_feature_that_is_furthest_above_its_control():
+    data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
+    data["control"] = data["weight"]
+    best = (data["feature"] == "verb") & (data["head"] == 2) & (data["state"] == "finetuned")
+    data.loc[best, ["weight", "control"]] = 0.95, 0.1
+    said = " ".join(headline_of(draw_with(figure7.draw, ALL, table=data)).split())
+    assert said == "[CLS] attends most beyond chance to a verb: 95% in the best head"
+
+
+def test_head_statistics_are_means_over_heads_and_tasks_with_the_range_of_tasks():
     statistics, tasks = head_statistics.STATISTICS, ["RTE", "SST-2"]
     data = table("statistic", [*statistics, "entropy"], ["value", "uniform"], tasks=tasks)
     figure = draw_with(head_statistics.draw, tasks, table=data)
     for name in statistics:
-        axes = axes_named(figure, f"SST-2 {name}")
-        rows = select(data, task="SST-2", statistic=name)
-        parts = {"uniform": (rows, "uniform")}
-        parts |= {state: (select(rows, state=state), "value") for state in STATES_OF_FIGURES}
-        for label, (part, column) in parts.items():
-            means = [part[part["layer"] == layer][column].mean() for layer in range(1, 5)]
-            np.testing.assert_allclose(line_named(axes, label).get_ydata(), means)
-    with pytest.raises(InputError, match=r"no rows with task QQP, statistic \[CLS\]"):
-        draw_with(head_statistics.draw, ["RTE", "QQP"], table=data)
+        axes = axes_named(figure, name)
+        rows = select(data, statistic=name)
+        for place, state in enumerate(STATES_OF_FIGURES):
+            own = select(rows, state=state)
+            by_task = np.array(
+                [
+                    [select(own, layer=layer, task=task)["value"].mean() for layer in range(1, 5)]
+                    for task in tasks
+                ]
+            )
+            means = line_named(axes, state).get_ydata()
+            np.testing.assert_allclose(means, by_task.mean(axis=0))
+            corners = axes.collections[place].get_paths()[0].vertices.round(9).tolist()
+            for layer in range(4):
+                assert [layer + 1, round(by_task[:, layer].min(), 9)] in corners
+                assert [layer + 1, round(by_task[:, layer].max(), 9)] in corners
+    with pytest.raises(InputError, match="no rows with task QQP"):
+        draw_with(head_statistics.draw, ["QQP"], table=data)

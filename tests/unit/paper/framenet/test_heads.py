@@ -418,25 +418,21 @@ def test_the_papers_example_is_shown_if_the_links_contain_it(tmp_path):
     assert (example.element.tolist(), example.predicate.tolist()) == ([1], [4, 5])
 
 
-def test_shown_heads_are_those_that_stand_out_and_those_above_the_percentile():
-    layer, head = np.indices((2, 3)).reshape(2, -1) + 1
+def test_the_two_heads_shown_exceed_controls_or_have_the_greatest_weights():
     rows = [
-        pd.DataFrame({"direction": direction, "layer": layer, "head": head})
+        (direction, layer, head, weight)
         for direction in heads.DIRECTIONS
+        for (layer, head), weight in {(1, 1): 0.2, (1, 2): 0.9, (2, 1): 0.5, (2, 3): 0.4}.items()
     ]
-    table = pd.concat(rows, ignore_index=True)
-    table = table.assign(weight=np.arange(12) / 20, exceeds_controls=False, above_percentile=False)
-    table.loc[[5, 11], "above_percentile"] = True  # layer 2 head 3, in both directions
-    found = np.transpose(shown_heads(table)).tolist()
-    assert found == [[2, 3]]
-    table.loc[[0, 7], "exceeds_controls"] = (
-        True  # layer 1 head 1; layer 1 head 2 in the other direction
-    )
-    assert np.transpose(shown_heads(table)).tolist() == [[1, 1], [1, 2], [2, 3]]
-    table["exceeds_controls"] = True
-    assert len(shown_heads(table)[0]) == 4
-    table[["exceeds_controls", "above_percentile"]] = False
-    assert np.transpose(shown_heads(table)).tolist() == [[2, 3]]
+    table = pd.DataFrame(rows, columns=["direction", "layer", "head", "weight"])
+    table = table.assign(exceeds_controls=False, above_percentile=False)
+    other = table["direction"] != heads.DIRECTIONS[0]
+    table.loc[other & (table["weight"] == 0.2), "exceeds_controls"] = True
+    assert np.transpose(shown_heads(table)).tolist() == [[1, 2], [2, 1]]
+    table.loc[~other & (table["weight"] == 0.4), "above_percentile"] = True
+    assert np.transpose(shown_heads(table)).tolist() == [[2, 3], [1, 2]]
+    table.loc[~other & (table["weight"] == 0.2), "exceeds_controls"] = True
+    assert np.transpose(shown_heads(table)).tolist() == [[1, 1], [2, 3]]
 
 
 def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root):

@@ -1,0 +1,30 @@
+"""Figure 7, supplement: attention of [CLS] minus that to random tokens (section 4.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from darksecrets.core.plotting import kit
+from darksecrets.paper.features.figures.figure7 import values
+from darksecrets.paper.features.tables import CLS_ATTENTION
+
+
+def draw(sources: kit.Sources) -> kit.Figure:
+    """Draw a heatmap of features × heads per task: weight minus control; means over seeds."""
+    table = sources.table(CLS_ATTENTION)
+    excess = {
+        task: values(table, task, "weight") - values(table, task, "control")
+        for task in sources.tasks
+    }
+    limit = kit.largest(*excess.values())
+
+    def features(axes: kit.Axes, task: str) -> kit.QuadMesh:
+        return kit.matrix(axes, excess[task], kit.CHANGE, limit, labels=8)
+
+    bar = kit.Bar("Weight minus that of random tokens", below=True)
+    panel = kit.Panel(features, x="Head", height=1.25, share="columns", bar=bar)
+    cells = np.concatenate([each.to_numpy().ravel() for each in excess.values()])
+    above = 100 * float(np.mean(cells[~np.isnan(cells)] > 0))
+    headline = f"In {above:.0f}% of cells [CLS] attends more to a feature than to random tokens"
+    what = "Purple: more than as many random tokens at likely positions; orange: less."
+    return kit.page(sources, headline, [[panel]], most=4, what=what)
