@@ -12,6 +12,7 @@ def main(job: Job) -> None:
     from darksecrets.core.run.files import write_text
     from darksecrets.pages.atlas import building, html
     from darksecrets.pages.claims import registry
+    from darksecrets.pages.claims.findings import FINDINGS
     from darksecrets.pages.claims.tables import CLAIMS
     from darksecrets.pages.contracts import TABLES
 
@@ -20,5 +21,7 @@ def main(job: Job) -> None:
     papers = registry.select_for_run(registry.read(job.input.all("registry")), job.params.analyses)
     made = history.facts(job.output.page.parent, **job.params.facts)
     run = building.Run(**job.params.run, made=made)
-    content, numbers = building.content(run, tables, CLAIMS.read(job.input.claims), papers, maps)
+    found = FINDINGS.read(job.input.findings)
+    claims = CLAIMS.read(job.input.claims)
+    content, numbers = building.content(run, tables, found, claims, papers, maps)
     write_text(html.page(content, numbers), job.output.page)

@@ -8,10 +8,13 @@ def main(job: Job) -> None:
     """Gather the records of the run's jobs."""
     from darksecrets.core.run import history, learned, opening
     from darksecrets.core.run.files import write_json, write_text
+    from darksecrets.pages.claims.findings import FINDINGS
 
     run = job.output.page.parent
     facts = history.facts(run, **job.params.facts)
     costs = history.costs(run)
     unlearned = learned.read(run / "tables" / f"{learned.TABLE}.csv")
-    write_text(opening.html(facts, costs, unlearned), job.output.page)
+    found = FINDINGS.read(run / "tables" / FINDINGS.file)["sentence"].tolist()
+    scores = opening.scores(run / "tables" / "score_means.csv")
+    write_text(opening.html(facts, costs, unlearned, found, scores), job.output.page)
     write_json({"facts": facts, "costs": costs.round(2).to_dict("records")}, job.output.record)

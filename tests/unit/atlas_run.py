@@ -120,6 +120,12 @@ def _tables(
     return found
 
 
+def findings() -> pd.DataFrame:
+    """Two sentences, with text that a page must not take for markup."""
+    rows = [(1, "Heads give <b>up to 45%</b> to [SEP]", "figure6"), (2, "The run is made up", "")]
+    return pd.DataFrame(rows, columns=["number", "sentence", "shown_by"])
+
+
 def claims() -> pd.DataFrame:
     """The table of claims: each undecided."""
     papers = registry.read(registry.files())
@@ -200,5 +206,7 @@ def page(
     made = {"Commit": "0123abcd", "Data": "files in <b>data</b>"}
     run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {}, made=made)
     papers = registry.read(registry.files())
-    content, numbers = building.content(run, found, claims(), papers, dict.fromkeys(metrics, own))
+    content, numbers = building.content(
+        run, found, findings(), claims(), papers, dict.fromkeys(metrics, own)
+    )
     return html.page(content, numbers)

@@ -79,7 +79,14 @@ def test_without_words_the_rest_of_the_paper_is_made(all_config, tmp_path):
         for jobs in (made, whole)
     )
     assert {"table1", *(f"figure{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9))} <= drawn
-    words = {"figure7", "stripes_index", "token_pairs", "redundancy", "stripes_by_measure"}
+    words = {
+        "figure7",
+        "figure7_controls",
+        "stripes_index",
+        "token_pairs",
+        "redundancy",
+        "stripes_by_measure",
+    }
     assert all_drawn - drawn == words
     assert {job.rule.name for job in whole} - {job.rule.name for job in made} == {
         *("measure_redundancy", "compare_redundancy", "draw_redundancy"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 from pathlib import Path
 
@@ -26,6 +27,21 @@ def summarize(results: Path, *, with_table: bool) -> str:
         table = itertools.takewhile(lambda line: line.startswith("|"), text)
         notes = [line for line in text if line.startswith(MARKS)]
         lines += ["Table 1", "", *table, "", *notes, *warnings(results), ""]
+    lines += findings(results)
     found = [path for name in PAGES if (path := results / name).exists()]
     lines += ["Results:", *(f"  {path}" for path in found or [results])]
     return "\n".join(lines)
+
+
+def findings(results: Path) -> list[str]:
+    """What the run found, a line for each sentence; nothing if it was not asked for."""
+    path = results / "tables" / "findings.csv"
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    said = []
+    for row in rows:
+        where = f" ({row['shown_by']})" if row["shown_by"] else ""
+        said.append(f"- {row['sentence']}{where}.")
+    return ["What was found", "", *said, ""]

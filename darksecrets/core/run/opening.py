@@ -1,4 +1,4 @@
-"""The first page of Snakemake's report: answers to the claims, and what made the run, as HTML."""
+"""The first page of Snakemake's report: what was found, scores, and what made the run, as HTML."""
 
 from __future__ import annotations
 
@@ -16,25 +16,43 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
+_STATES = {
+    "finetuned": "fine-tuned",
+    "finetuned-from-normal": "without pre-training",
+    "frozen": "frozen",
+    "pretrained": "pre-trained",
+    "majority": "majority",
+}
+"""States and baselines whose scores are shown, as they are called."""
 _COSTS = ("step", "jobs", "time", "longest", "memory")
 _SIDES = 2
 """Tables side by side that the steps are spread over."""
 _LONGEST = 22
 """Steps that are listed at once, so that the page fits a window; the others are folded."""
 
+_META = (
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    '<meta name="color-scheme" content="light dark">'
+)
+_NEXT = (
+    "<p>Go on with the atlas of heads (<code>atlas.html</code>), the figures and the tables beside "
+    "this file; <code>docs/targets.md</code> says which command makes each.</p>"
+)
 _ADVICE = re.sub("`(.*?)`", r"<code>\1</code>", escape(ADVICE))
 _STYLE = """
-.made { font: 12px/1.35 system-ui, sans-serif; color: #1f2937; max-width: 880px; }
+.made { font: 12px/1.35 system-ui, sans-serif; max-width: 880px; }
 .made table { border-collapse: collapse; margin: 0; width: auto; table-layout: auto; }
 .made table { font-size: inherit; line-height: inherit; }
 .made th, .made td { padding: 1px 10px 1px 0; text-align: left; vertical-align: top; }
 .made th { font-weight: 600; white-space: nowrap; }
 .made .costs { display: flex; flex-wrap: wrap; gap: 0 28px; margin-top: 8px; }
 .made .costs td + td, .made .costs th + th { text-align: right; white-space: nowrap; }
-.made .costs td { border-top: 1px solid #e5e7eb; font-variant-numeric: tabular-nums; }
+.made .costs td { border-top: 1px solid #8884; font-variant-numeric: tabular-nums; }
 .made summary { margin-top: 6px; cursor: pointer; }
+.made .findings { font-size: 14px; padding-left: 18px; margin: 0 0 10px; max-width: 80ch; }
+.made .scores { overflow-x: auto; margin-bottom: 10px; }
 .made p.unlearned { color: #b45309; margin: 0 0 8px; }
-.made p { margin: 6px 0 0; color: #4b5563; }
+.made p { margin: 6px 0 0; opacity: .8; }
 """
 
 
@@ -50,23 +68,62 @@ def answers(claims: Path) -> dict[str, int]:
 
 
 def html(
-    lines: Mapping[str, str], costs: pd.DataFrame, unlearned: Mapping[str, str] | None = None
+    lines: Mapping[str, str],
+    costs: pd.DataFrame,
+    unlearned: Mapping[str, str] | None = None,
+    findings: Sequence[str] = (),
+    scores: str = "",
 ) -> str:
-    """The fragment.
+    """The fragment; opened by itself, it is a page.
 
     Args:
         lines: What made the run, see `darksecrets.core.run.history.facts`.
         costs: See `darksecrets.core.run.history.costs`.
         unlearned: Tasks that fine-tuned models have not learned, with their scores in words.
+        findings: What the run found, in sentences.
+        scores: Table 1, as HTML.
     """
     rows = "".join(
         f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in lines.items()
     )
     return (
-        f'<style>{_STYLE}</style>\n<div class="made">\n{_learning_warning(unlearned or {})}'
-        f"<table>{rows}</table>\n"
+        f'{_META}<style>{_STYLE}</style>\n<div class="made">\n'
+        f"{_found(findings)}\n"
+        f"{_learning_warning(unlearned or {})}{scores}\n"
+        f"<table>{rows}</table>\n{_NEXT}\n"
         f"{_costs(costs)}</div>\n"
     )
+
+
+def scores(means: Path) -> str:
+    """The score of every state on each task's metrics, as an HTML table.
+
+    Args:
+        means: The table of mean scores, ``score_means.csv``.
+    """
+    with means.open(encoding="utf-8", newline="") as table:
+        rows = [row for row in csv.DictReader(table) if row["model"] in _STATES]
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        cells.setdefault((row["task"], row["metric"]), {})[row["model"]] = row["score"]
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("Task", "Metric", *_STATES.values()))
+    body = "".join(
+        f"<tr><td>{escape(task)}</td><td>{escape(metric)}</td>"
+        + "".join(f"<td>{_number(found.get(state, ''))}</td>" for state in _STATES)
+        + "</tr>"
+        for (task, metric), found in cells.items()
+    )
+    return f'<div class="scores"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def _number(text: str) -> str:
+    return f"{float(text):.1f}" if text else ""
+
+
+def _found(findings: Sequence[str]) -> str:
+    """What the run found, as a list; nothing without a sentence."""
+    items = "".join(f"<li>{escape(sentence)}.</li>" for sentence in findings)
+    return f'<ul class="findings">{items}</ul>' if items else ""
 
 
 def _learning_warning(unlearned: Mapping[str, str]) -> str:

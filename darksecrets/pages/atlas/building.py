@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ class Run:
 def content(
     run: Run,
     tables: Mapping[str, pd.DataFrame],
+    findings: pd.DataFrame,
     claims: pd.DataFrame,
     papers: Sequence[Paper],
     maps: Mapping[str, Mapping[str, Any]],
@@ -70,6 +72,7 @@ def content(
         run: The run.
         tables: Tables of the measures, `score_means` and `learned`, by name;
             those that the run has.
+        findings: The table `findings`.
         claims: The table `claims`.
         papers: The registry of claims.
         maps: Maps of every task, see `darksecrets.pages.atlas.maps.content`.
@@ -88,6 +91,7 @@ def content(
             "made": list(run.made.items()),
             "needs": [{"title": paper.title, "needs": paper.needs} for paper in papers],
         },
+        "findings": _findings(findings, run),
         "layers": shape[0],
         "heads": shape[1],
         "tasks": [
@@ -105,6 +109,20 @@ def content(
         "sentences": _sentences(series, run),
         "maps": maps,
     }, packing.pack_floats(np.concatenate([one.values.ravel() for one in series]))
+
+
+def _findings(findings: pd.DataFrame, run: Run) -> list[dict[str, str]]:
+    """Sentences, each with the name and the file of the figure that shows it, if there is one."""
+    files = {Path(file).stem: file for file in run.figures}
+    rows = findings.fillna("").to_dict("records")
+    return [
+        {
+            "sentence": row["sentence"],
+            "shownBy": row["shown_by"],
+            "file": files.get(row["shown_by"], ""),
+        }
+        for row in rows
+    ]
 
 
 def _measure(series: Series, start: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from darksecrets.beyond import analyses
 from darksecrets.core.run.tables import Table
+from darksecrets.pages.claims import findings
 from darksecrets.pages.claims import tables as claims
 from darksecrets.paper.ablation import tables as ablation
 from darksecrets.paper.features import tables as features
@@ -35,7 +36,7 @@ SECTIONS: Mapping[str, Sequence[Table]] = MappingProxyType(
             for one in analyses.find().values()
             for heading, part in one.tables.items()
         },
-        "Claims of papers": claims.TABLES,
+        "Claims of papers, and what was found": (*claims.TABLES, findings.FINDINGS),
     }
 )
 """The tables of a run, by section of the paper."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from darksecrets.core.data.metrics import titled
 from darksecrets.core.plotting import kit
 from darksecrets.core.stats import LEVEL
+from darksecrets.paper.ablation.findings import STATE, significant
 
 MARKS: Mapping[int, str] = {1: "^", -1: "v"}
 """Marker of sets without which the score is significantly higher or lower."""
@@ -29,8 +29,6 @@ REFERENCES: Mapping[str, Any] = {"intact model": INTACT, "most frequent label": 
 """Lines of scores that others are compared with."""
 
 ACCURACY = "accuracy"
-STATE = "finetuned"
-"""The state whose heads the paper disables."""
 
 
 def rows_of(table: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
@@ -72,19 +70,13 @@ def reach_of(values: pd.DataFrame, rows: pd.DataFrame) -> float:
     return max(farthest, float(noise)) or 0.5
 
 
-def significant(rows: pd.DataFrame, sign: int) -> pd.DataFrame:
-    """Share of the seeds in which a head's difference is significant and of this sign."""
-    signs = np.sign(rows["delta"]).where(rows["q_value"] < LEVEL, 0)
-    return kit.grid(rows.assign(own=signs == sign), "own")
-
-
 def mark_significant(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  # noqa: ANN401
     """Put triangles on heads without which the score is significantly higher or lower.
 
     It is for more than half of the seeds in the same direction, after correction.
     """
     for sign, marker in MARKS.items():
-        flags = significant(rows, sign) > 0.5
+        flags = significant(rows, sign).unstack() > 0.5
         kit.mark(axes, flags, label=f"significant {sign}", marker=marker, **{**HOLLOW, **look})
 
 

@@ -61,6 +61,7 @@ rule atlas:
     input:
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
         claims="<results>/tables/claims.csv",
+        findings="<results>/tables/findings.csv",
         tables=TABLES_OF_ATLAS,
         maps=per_task("<results>/atlas/{task}.json"),
     output:

@@ -1,7 +1,7 @@
-# Which claims of papers hold in this run.
+# Which claims of papers hold in this run, and what it found, in a few sentences.
 
 
-from darksecrets.pages.claims import beside_paper
+from darksecrets.pages.claims import beside_paper, findings
 
 PAPERS = registry.select_for_run(registry.read(registry.files()), config["analyses"])
 PRINTED = beside_paper.read(beside_paper.NUMBERS, beside_paper.TABLE1)
@@ -19,15 +19,28 @@ TABLES_OF_CLAIMS = [
 ]
 
 
+# Whether the sentences are those that ship with the project: what was found then says nothing about BERT.
+SYNTHETIC = (
+    config["data"]["source"] == "tsv"
+    and Path(config["data"]["folder"]).resolve() == Path(shipped("corpus")).resolve()
+)
+
+
 rule claims:
-    """Decide which claims of papers hold in this run, and put its numbers beside those that the paper prints."""
+    """Decide which claims of papers hold in this run, put its numbers beside the paper's, and say what was found."""
     input:
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
         numbers=shipped("paper/numbers.yaml"),
         table1=shipped("paper/table1.csv"),
         tables=TABLES_OF_CLAIMS,
+        found=[
+            str(RESULTS / "tables" / contracts.TABLES[name].file)
+            for name in findings.TABLES
+            if is_made(name)
+        ],
     output:
         table="<results>/tables/claims.csv",
+        findings="<results>/tables/findings.csv",
         beside_paper="<results>/tables/beside_paper.csv",
         html=report(
             "<results>/figures/claims.html",
@@ -44,10 +57,16 @@ rule claims:
         analyses=config["analyses"],
         label=RUN_LABEL,
         modules=registry.modules(PAPERS),
+        findings={
+            "metrics": {task: names[0] for task, names in METRICS_OF_TASKS.items()},
+            "ablated": {task: METRICS_OF_TASKS[task][0] for task in config["ablation"]["tasks"]},
+            "classifier": config["patterns"]["classifier"],
+            "synthetic": SYNTHETIC,
+        },
     message:
-        "Decide which claims hold"
+        "Decide which claims hold, and say what was found"
     script:
         "../../../scripts/pages/claims.py"
 
 
-add_results("claims", "beside_paper", "<results>/figures/claims.html")
+add_results("claims", "beside_paper", "findings", "<results>/figures/claims.html")

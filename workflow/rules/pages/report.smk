@@ -45,6 +45,7 @@ rule report:
     params:
         snakefile=os.path.relpath(workflow.main_snakefile),
         config=str(RESULTS / "config.yaml"),
+        synthetic=SYNTHETIC,
         style=os.path.relpath(RULES.parent / "report" / "style.css"),
     message:
         "Build the report"

@@ -11,6 +11,7 @@ function drawHead() {
         h("button", { type: "button", id: "copy", onclick: copyLink }, "Copy link"),
         h("button", { type: "button", id: "theme", onclick: () => update({ theme: isDark() ? "light" : "dark" }) }, "Light or dark"))),
     h("p", { class: "label" }, run.label),
+    drawFindings(),
     h("ul", { class: "facts" },
       fact(`${LAYERS} × ${HEADS}`, "layers × heads"), fact(CONTENT.tasks.length, CONTENT.tasks.length === 1 ? "task" : "tasks"),
       fact(SEEDS.length, SEEDS.length === 1 ? "fine-tuning seed" : "fine-tuning seeds"),
@@ -21,6 +22,13 @@ function drawHead() {
     run.leftOut ? h("p", { class: "quiet" }, `No heads were disabled. ${run.leftOut}`) : null,
     noteOnLearning(CONTENT.tasks.map(({ name }) => name)),
     h("div", { class: "overview" }, drawScores(), h("section", { id: "claims" })));
+}
+
+// What the run found, in a few sentences; each names the figure that shows it.
+function drawFindings() {
+  if (!CONTENT.findings.length) return null;
+  const where = ({ shownBy, file }) => (file ? [" (", h("a", { href: file }, shownBy), ")"] : shownBy ? [` (${shownBy})`] : []);
+  return h("ul", { class: "findings" }, CONTENT.findings.map((found) => h("li", {}, found.sentence, ...where(found), ".")));
 }
 
 // What made the run: the first fact, its commit, at once; the others on request.

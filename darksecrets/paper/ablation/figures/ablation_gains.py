@@ -27,15 +27,15 @@ _HEADS = {
     "helped": {**_UNSURE, "color": kit.HELPED, "markersize": 2.6},
 }
 _STEPS = [digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5)]
-_NAMED = 3  # heads at either end whose names are written
-_ROOM = -0.17, 0.3  # for names below and above the points, relative to their range
+_NAMED = 1  # heads at either end whose names are written
+_ROOM = -0.1, 0.12  # for names below and above the points, relative to their range
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the sorted score differences of the heads, and beside them the gains of the best.
 
     Differences have intervals; coloured heads differ significantly from the intact model after
-    correction over all heads. The three lowest and highest are named. The best head and layer are
+    correction over all heads. The lowest and the highest are named. The best head and layer are
     drawn twice: their gain on the examples that chose them (ring), and on other examples (dot, with
     its interval). All seeds are drawn. The scale is linear within the noise and logarithmic beyond,
     so that no head lies outside of the panel.
@@ -62,24 +62,35 @@ def draw(sources: kit.Sources) -> kit.Figure:
             where = rows.assign(place=rows["kind"].map(PARTS.index) + side)
             spread: dict[str, Any] = {"spread": ["seed"], "apart": 0.16, "upright": True}
             kit.intervals(axes, where, value, {value: look}, at="place", ends=ends, **spread)
-        axes.set_xticks(range(len(PARTS)), PARTS)
+        axes.set_xticks(range(len(PARTS)), PARTS, rotation=45, ha="right", rotation_mode="anchor")
         axes.set_xlim(-0.6, 1.6)
         axes.tick_params(left=False, bottom=False)
         _lines(axes)
 
     legend = {
-        "helps, after correction": {**_POINT, "color": kit.HELPED},
-        "hurts, after correction": {**_POINT, "color": kit.HURT},
+        "helps (q < 0.05)": {**_POINT, "color": kit.HELPED},
+        "hurts (q < 0.05)": {**_POINT, "color": kit.HURT},
         "best, where it was chosen": _NAIVE,
         "best, on other examples": _POINT,
     }
-    x, y = "Heads, in order", "Difference to intact model"
+    x, y = "Heads", "Difference to intact model"
     panels = [
-        kit.Panel(heads, "heads", x=x, y=y, height=1.9, width=1.5),
-        kit.Panel(gains, "best", x="Best", share="left"),
+        kit.Panel(heads, "heads", x=x, y=y, height=1.6, fixed=True, width=1.4),
+        kit.Panel(gains, "best", x="Best", width=1.0, share="left"),
     ]
-    headline = "Which changes of the score are significant, and the gain of the best head"
-    return kit.page(sources, headline, [panels], most=3, title=titles(metrics), legend=legend)
+    headline = _headline(best, metrics)
+    return kit.page(sources, headline, [panels], most=4, title=titles(metrics), legend=legend)
+
+
+def _headline(best: pd.DataFrame, metrics: Mapping[str, str]) -> str:
+    """The best head's gain, mean over tasks and seeds, where it was chosen and elsewhere."""
+    rows = pd.concat([rows_of(best, task, metric) for task, metric in metrics.items()])
+    gains = rows[rows["kind"] == PARTS[0]][["naive_gain", "unbiased_gain"]].mean()
+    naive, unbiased = (written(gain, "+.1f") for gain in gains)
+    return (
+        f"The best head's removal gains {naive} points where it was chosen, {unbiased} on other "
+        "examples"
+    )
 
 
 def _rows(rows: pd.DataFrame) -> list[dict[Hashable, Any]]:
@@ -104,7 +115,7 @@ def _scale(axes: kit.Axes, heads: pd.DataFrame, gains: pd.DataFrame) -> None:
     ends = forward.transform(np.array([low, high]))
     axes.set_ylim(*forward.inverted().transform(ends + np.array(_ROOM) * (ends[1] - ends[0])))
     sizes = [size for size in _STEPS if linear <= size <= max(-low, high)]
-    sizes = sizes[:: math.ceil(len(sizes) / 4)]
+    sizes = sizes[:: math.ceil(len(sizes) / 2)]
     places = [0.0, *sizes, *(-size for size in sizes)]
     axes.yaxis.set_major_locator(FixedLocator([y for y in places if low <= y <= high]))
     axes.yaxis.set_major_formatter(lambda value, _: written(value, "g"))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
+from darksecrets.paper.ablation.findings import describe_needed_heads
 from darksecrets.paper.ablation.panels import (
     MARK_LEGEND,
     mark_significant,
     note_on_marks,
     panel_rows,
     reach_of,
-    significant,
 )
 from darksecrets.paper.ablation.tables import HEAD_ABLATION
 
@@ -45,24 +43,10 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panel = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.25)
     return kit.page(
         sources,
-        _headline(sources, table),
+        describe_needed_heads(table, sources.main_metrics),
         kit.Grid(list(titles), panel, most=3 if len(titles) < 7 else 5),
         legend=MARK_LEGEND,
         what="White: the score of the intact model, which follows each name. Purple is higher.",
         width=kit.PAGE,
         note=note,
-    )
-
-
-def _headline(sources: kit.Sources, table: pd.DataFrame) -> str:
-    """How many heads the models significantly need, or are better without."""
-    lower, higher, heads = 0, 0, 0
-    for task, metric in sources.main_metrics.items():
-        rows = kit.pick(table, task=task, metric=metric, state="finetuned")
-        heads += len(kit.grid(rows, "score").stack())
-        lower += int((significant(rows, -1) > 0.5).to_numpy().sum())
-        higher += int((significant(rows, 1) > 0.5).to_numpy().sum())
-    return (
-        f"Without one head the score falls significantly for {lower} of {heads} heads, and rises "
-        f"for {higher or 'none'}"
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
-from darksecrets.paper.ablation.panels import note_on_marks, panel_rows, significant
+from darksecrets.paper.ablation.findings import describe_needed_layers
+from darksecrets.paper.ablation.panels import note_on_marks, panel_rows
 from darksecrets.paper.ablation.tables import LAYER_ABLATION
 
 _DOT = {"": kit.dot(kit.INK, size=2.6, markeredgewidth=0.5)}
@@ -29,7 +28,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """
     table = sources.table(LAYER_ABLATION)
     note = note_on_marks(table)
-    tables = panel_rows(sources, table.assign(head=1, sure=table["q_value"] < LEVEL))
+    tables = panel_rows(sources, table.assign(sure=table["q_value"] < LEVEL))
 
     def layers(axes: kit.Axes, name: str) -> None:
         rows = tables[name]
@@ -51,7 +50,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panel = kit.Panel(layers, "layers", x="Score", y="Layer", height=height, fixed=True)
     return kit.page(
         sources,
-        _headline(sources, table.assign(head=1)),
+        describe_needed_layers(table, sources.main_metrics),
         kit.Grid(list(tables), panel, most=3 if len(tables) < 7 else 5),
         legend={
             "intact model": _INTACT,
@@ -61,23 +60,4 @@ def draw(sources: kit.Sources) -> kit.Figure:
         what="Score without each layer, with 95% intervals of the difference to the intact model.",
         width=kit.PAGE,
         note=note,
-    )
-
-
-def _headline(sources: kit.Sources, table: pd.DataFrame) -> str:
-    """How many layers the models significantly need, and what the most needed one costs."""
-    lower, layers = 0, 0
-    costs: dict[tuple[str, Any], float] = {}
-    for task, metric in sources.main_metrics.items():
-        rows = kit.pick(table, task=task, metric=metric, state="finetuned")
-        lower += int((significant(rows, -1) > 0.5).to_numpy().sum())
-        means = rows.groupby("layer")["delta"].mean()
-        layers += len(means)
-        costs |= {(task, layer): delta for layer, delta in means.items()}
-    (task, layer), worst = min(costs.items(), key=lambda each: each[1])
-    if worst >= 0:
-        return f"Without one layer no score falls; {lower} of {layers} differences are significant"
-    return (
-        f"{lower} of {layers} layers are needed significantly; the most, layer {layer} on {task}, "
-        f"costs {-worst:.0f} points"
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.stats import LEVEL
-from darksecrets.paper.ablation.panels import STATE
+from darksecrets.paper.ablation.findings import STATE
 from darksecrets.paper.ablation.tables import TASK_AGREEMENT
 
 
@@ -40,5 +40,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     bar = kit.Bar("Rank correlation of heads' effects", below=True)
     panels = [[kit.Panel(agreement, "tasks", x="Task", y="Task", height=2.0, bar=bar)]]
-    headline = "Whether the same heads matter for different tasks"
+    different = np.tril(np.ones(values.shape, dtype=bool), -1) & values.notna().to_numpy()
+    headline = (
+        f"The same heads matter on {int((bold & different).sum())} of {int(different.sum())} pairs "
+        "of tasks"
+    )
     return kit.page(sources, headline, kit.Grid([""], panels), width=kit.COLUMN)

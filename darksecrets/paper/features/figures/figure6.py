@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-import pandas as pd
-
 from darksecrets.core.plotting import kit
+from darksecrets.paper.features.findings import TOKENS, describe_special_tokens
 from darksecrets.paper.features.tables import STRIPES
-
-ROWS = ("[SEP]", "[CLS]")
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
@@ -22,37 +18,28 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """
     table = kit.pick(sources.table(STRIPES), state="finetuned")
     maps = {}
-    for task, name in product(sources.tasks, ROWS):
+    for task, name in product(sources.tasks, TOKENS):
         maps[task, name] = kit.grid(kit.pick(table, feature=name, task=task), "weight")
     uniform = {
         name: float(kit.pick(table, feature=name, task=sources.tasks)["uniform"].mean())
-        for name in ROWS
+        for name in TOKENS
     }
     limits = {
         name: max(kit.largest(*(maps[task, name] for task in sources.tasks)), uniform[name])
-        for name in ROWS
+        for name in TOKENS
     }
 
     def heads(axes: kit.Axes, task: str, name: str) -> kit.QuadMesh:
         return kit.matrix(axes, maps[task, name], kit.WEIGHT, limits[name], 0)
 
     bars = {
-        name: kit.Bar("Weight", {uniform[name]: kit.line(kit.MARK, width=1.5)}) for name in ROWS
+        name: kit.Bar("Weight", {uniform[name]: kit.line(kit.MARK, width=1.5)}) for name in TOKENS
     }
     look: dict[str, Any] = {"height": 0.95, "share": "columns"}
     panels = [
         [kit.Panel(heads, of=(name,), x=x, y=f"{name}\nLayer", bar=bars[name], **look)]
-        for name, x in zip(ROWS, ("", "Head"), strict=True)
+        for name, x in zip(TOKENS, ("", "Head"), strict=True)
     ]
     what = "Mean weight of every head; the blue line on a scale is uniform attention."
-    return kit.page(sources, _headline(maps), panels, what=what)
-
-
-def _headline(maps: Mapping[tuple[str, str], pd.DataFrame]) -> str:
-    """The greatest mean weight that a head gives each token."""
-    greatest = {
-        name: max(float(values.max().max()) for (_, of), values in maps.items() if of == name)
-        for name in ROWS
-    }
-    first, second = (f"{100 * greatest[name]:.0f}%" for name in ROWS)
-    return f"Heads give up to {first} of their attention to [SEP], up to {second} to [CLS]"
+    headline = describe_special_tokens(table, sources.tasks)
+    return kit.page(sources, headline, panels, what=what)

@@ -66,8 +66,17 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     look: dict[str, Any] = {"x": "Task", "height": 1.5, "share": "columns"}
     panels = [[kit.Panel(features, of=(str(group),), **look)] for group in range(groups)]
-    headline = "Stripes of features: their strength, and how fine-tuning changes it"
-    return kit.page(sources, headline, kit.Grid(list(parts), panels), width=kit.PAGE)
+    grid = kit.Grid(list(parts), panels)
+    return kit.page(sources, _headline(ratio.mean(axis=1)), grid, width=kit.PAGE)
+
+
+def _headline(ratios: pd.Series[float]) -> str:
+    """The feature with the strongest stripes, mean over tasks, and the next one."""
+    (first, strongest), (second, next_one) = ratios.nlargest(2).items()
+    return (
+        f"{str(first).capitalize() if not str(first).startswith('[') else first} gets "
+        f"{strongest:.1f} times the attention of random tokens, {second} {next_one:.1f} times"
+    )
 
 
 def _cells(rows: pd.DataFrame, tasks: list[str], column: str) -> pd.DataFrame:

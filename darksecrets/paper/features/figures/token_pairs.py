@@ -59,11 +59,24 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     bar = kit.Bar("Diagonal score of the head (darker = greater)", below=True)
     called = {relation: relation.replace(" to ", " →\n") for relation in RELATIONS}
-    panels = kit.rows(pairs, called, "Random tokens", height=1.1, bar=bar)
+    panels = kit.rows(pairs, called, "Random tokens", height=0.92, bar=bar)
     names = "as much as between random tokens", "exceeds all controls: layer-head"
     legend = dict(zip(names, (_EQUAL, _EXCEEDS), strict=True))
-    headline = "Attention weight between related tokens, against that between random tokens"
-    return kit.page(sources, headline, panels, legend=legend)
+    what = "Greatest weight between related tokens (up) and random ones (across). A dot is a head."
+    return kit.page(sources, _headline(heads), panels, legend=legend, what=what)
+
+
+def _headline(heads: pd.DataFrame) -> str:
+    """How many heads exceed all controls, and for which relation most."""
+    marked = heads[heads["passes"] == 1]
+    total = len(heads)
+    if marked.empty:
+        return f"No head exceeds all controls for related tokens, of {total} tried"
+    most = marked["relation"].value_counts().index[0]
+    return (
+        f"{len(marked)} of {total} heads and relations exceed all controls, most for "
+        f"{most.replace(' to ', ' → ')}"
+    )
 
 
 def _dots(axes: kit.Axes, heads: pd.DataFrame) -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.core.plotting import kit
+from darksecrets.paper.finetuning.findings import describe_changed_layers
 from darksecrets.paper.finetuning.tables import COSINE
 
 STEP = 0.05
 """The colour scale begins at a multiple of this, and is at least as wide."""
-LAST = 2
-"""Layers that the paper finds to change most: the last ones."""
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
@@ -40,18 +37,5 @@ def draw(sources: kit.Sources) -> kit.Figure:
     bar = kit.Bar("Cosine similarity before and after fine-tuning", below=True, finish=finish)
     panel = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.3, bar=bar)
     what = "A square is a head; darker: fine-tuning changed its attention more."
-    return kit.page(sources, _headline(grids), [[panel]], most=4, what=what)
-
-
-def _headline(grids: Mapping[str, pd.DataFrame]) -> str:
-    """On how many tasks the last layers change most, by the mean over heads."""
-    means = {task: values.mean(axis=1) for task, values in grids.items()}
-    if len(means) == 1:
-        (task, mean) = next(iter(means.items()))
-        return f"Fine-tuning on {task} changes layer {mean.idxmin()} most"
-    layers = next(len(mean) for mean in means.values())
-    last = min(LAST, layers - 1)
-    changed = [set(mean.nsmallest(last).index) for mean in means.values()]
-    found = sum(each == set(range(layers - last + 1, layers + 1)) for each in changed)
-    which = "the last two layers" if last > 1 else "the last layer"
-    return f"Fine-tuning changes {which} most on {found} of {len(means)} tasks"
+    headline = describe_changed_layers(table, sources.tasks)
+    return kit.page(sources, headline, [[panel]], most=4, what=what)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -41,14 +43,34 @@ def draw(sources: kit.Sources) -> kit.Figure:
             axes.axhline(value, label="majority", zorder=1, **_MAJORITY)
 
     panels = [
-        [kit.Panel(loss, "loss", y="Training loss", height=1.1)],
-        [kit.Panel(score, "score", x="Epoch", y="Validation score", height=1.2)],
+        [kit.Panel(loss, "loss", y="Training loss", height=0.72)],
+        [kit.Panel(score, "score", x="Epoch", y="Validation\nscore", height=0.78)],
     ]
     states = [state for state in kit.STATES if state in set(table["state"])]
     legend = {STATE_NAMES[state]: kit.line(kit.STATES[state]) for state in states}
     legend["most frequent label"] = _MAJORITY
-    headline = "Loss and score during fine-tuning"
+    headline = _headline(table, baselines, metrics)
     return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)
+
+
+def _headline(table: pd.DataFrame, baselines: pd.DataFrame, metrics: Mapping[str, str]) -> str:
+    """On how many tasks the mean final score is above that of the most frequent label."""
+    counts = dict.fromkeys(_STATES, 0)
+    for task, metric in metrics.items():
+        known = baselines[(baselines["task"] == task) & (baselines["baseline"] == "majority")]
+        majority = known.loc[known["metric"] == metric, "score"].fillna(0).max()
+        rows = kit.pick(table, task=task, split="validation", quantity=metric)
+        last = rows[rows["epoch"] == rows["epoch"].max()].groupby("state")["value"].mean()
+        for state in counts:
+            counts[state] += int(last.get(state, -math.inf) > majority)
+    tuned, random = counts.values()
+    return (
+        f"Scores end above the most frequent label on {tuned} of {len(metrics)} tasks, without "
+        f"pre-training on {random or 'none'}"
+    )
+
+
+_STATES = ("finetuned", "finetuned-from-normal")
 
 
 def _curves(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  # noqa: ANN401 - see `Line2D`

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.paper.patterns.classes import STRICT
+from darksecrets.paper.patterns.findings import describe_heterogeneous_shares
 from darksecrets.paper.patterns.tables import PATTERN_SHARES
 
 PAPER_RANGE = (0.32, 0.61)
 """Smallest (MRPC) and largest (QQP) share of heterogeneous maps that the paper's text reports."""
-HETEROGENEOUS = list(kit.PATTERNS)[-1]
-"""At the left of bars, so that its share, which the paper reports, is easy to read."""
 WRITTEN = 0.045
 """The smallest share whose percentage is written into its bar."""
 _HEIGHTS = {"finetuned": 0.5, "pretrained": 0.16}
@@ -25,6 +22,8 @@ _ROW = 0.34  # inches for each task
 def draw(sources: kit.Sources) -> kit.Figure:
     """Draw a stacked bar per task for the fine-tuned models, and a thinner one for the pre-trained.
 
+    Heterogeneous maps are at the left, so that their share, which the paper reports, is easy to
+    read.
     Shares are those of the run's classifier under the paper's definition, means over seeds. A run
     of the paper also shows the range of heterogeneous maps in the paper's text.
     """
@@ -70,7 +69,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         what += " Dashed: the paper's smallest and largest heterogeneous share."
     return kit.page(
         sources,
-        _headline(means, sources.tasks),
+        describe_heterogeneous_shares(table, sources.options["classifier"], sources.tasks),
         kit.Grid([""], panel),
         legend=dict(reversed(kit.PATTERNS.items())),
         width=kit.PAGE,
@@ -79,19 +78,3 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
 
 _DARK = "vertical"  # the only colour dark enough for white numbers
-
-
-def _headline(means: pd.DataFrame, tasks: Sequence[str]) -> str:
-    """How many maps are heterogeneous before and after fine-tuning."""
-    rows = means[means["pattern"] == HETEROGENEOUS]
-    after, before = (
-        _percentages(rows[rows["state"] == state]["share"]) for state in ("finetuned", "pretrained")
-    )
-    whose = "the maps" if len(tasks) == 1 else "a task's maps"
-    return f"{after} of {whose} are heterogeneous after fine-tuning, {before} before"
-
-
-def _percentages(shares: pd.Series[float]) -> str:
-    """The least and the greatest of some shares, such as ``32 to 61%``."""
-    low, high = (f"{100 * end:.0f}" for end in (shares.min(), shares.max()))
-    return f"{low}%" if low == high else f"{low} to {high}%"

@@ -12,11 +12,11 @@ from darksecrets.core.plotting import kit
 from darksecrets.core.run import numbers
 from darksecrets.core.run.columns import RANDOM, STATE_NAMES
 from darksecrets.paper.patterns.classes import CNN, FEATURES, LENIENT, STRICT
+from darksecrets.paper.patterns.findings import HETEROGENEOUS
 from darksecrets.paper.patterns.shares import OTHERS
 from darksecrets.paper.patterns.tables import CLASSIFIER_AGREEMENT, PATTERN_SHARES
 
 STATE = "finetuned"
-HETEROGENEOUS = list(kit.PATTERNS)[-1]
 NAMES = {CNN: "network", FEATURES: "features"}
 """What figures call the classifiers."""
 _COLOURS = {CNN: kit.BLUE, FEATURES: kit.VERMILLION}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from darksecrets.core.plotting import kit
+from darksecrets.core.run.columns import STATE_NAMES
 from darksecrets.paper.patterns.tables import PATTERN_HEADS
 
 STATES = ("pretrained", "finetuned")
@@ -60,9 +63,18 @@ def draw(sources: kit.Sources) -> kit.Figure:
         legend[name] = {**square, "markersize": 72 * cell * _FULL * np.sqrt(share)}
     look: dict[str, Any] = {"x": "Head", "height": layers * cell + 0.45, "fixed": True}
     panels = [
-        kit.Panel(squares, of=STATES[:1], title=STATES[0], y="Layer", **look),
-        kit.Panel(squares, of=STATES[1:], title=STATES[1], share="left", **look),
+        kit.Panel(squares, of=STATES[:1], title=STATE_NAMES[STATES[0]], y="Layer", **look),
+        kit.Panel(squares, of=STATES[1:], title=STATE_NAMES[STATES[1]], share="left", **look),
     ]
-    headline = "The most frequent pattern of every head"
     look = {"most": beside, "align": "left", "width": kit.PAGE}
-    return kit.page(sources, headline, [panels], legend=legend, **look)
+    return kit.page(sources, _headline(table, sources.tasks), [panels], legend=legend, **look)
+
+
+def _headline(table: pd.DataFrame, tasks: Sequence[str]) -> str:
+    """The pattern that most heads show most often after fine-tuning, over all tasks."""
+    rows = kit.pick(table, task=tasks, state=STATES[1])
+    shares = rows.groupby(["task", "layer", "head", "pattern"])["share"].mean().unstack()
+    commonest = shares[list(kit.PATTERNS)].idxmax(axis=1).value_counts()
+    whose = "heads" if len(tasks) == 1 else "heads and tasks"
+    said = [f"{count} mostly {pattern}" for pattern, count in commonest.items()][:2]
+    return f"Of {len(shares)} {whose}, {' and '.join(said)} after fine-tuning"

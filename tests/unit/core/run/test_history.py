@@ -117,8 +117,28 @@ def test_the_fragment_has_every_fact_and_step_as_text(run):
     assert "Not learned by the fine-tuned models: <b>&lt;i&gt;</b> (20.5, majority" in said
     assert "<code>data.size</code>" in said
     assert said.index("unlearned") < said.index("<table>"), "first of all"
+    found = opening.html(facts, many, findings=["<b> is heterogeneous"], scores="<p>Table</p>")
+    found = found.split("</style>")[1]
+    assert "<li>&lt;b&gt; is heterogeneous.</li>" in found
+    order = [found.index(text) for text in ("is heterogeneous", "<p>Table</p>", "finetune")]
+    assert order == sorted(order), "what was found, scores, and job times last"
     nothing = opening.html(facts, history.costs(run / "none"))
     assert "not recorded here" in nothing
+
+
+def test_scores_are_those_of_the_table_by_task_metric_and_state(tmp_path):
+    rows = [
+        ("RTE", "pretrained", "accuracy", 46.04),
+        ("RTE", "finetuned", "accuracy", 73.6),
+        ("RTE", "bag of words", "accuracy", 50.4),
+        ("<i>", "finetuned", "f1", 82.51),
+    ]
+    file = tmp_path / "score_means.csv"
+    pd.DataFrame(rows, columns=["task", "model", "metric", "score"]).to_csv(file, index=False)
+    cells = Cells(opening.scores(file)).rows
+    assert ["RTE", "accuracy", "73.6", "", "", "46.0", ""] in cells
+    assert ["<i>", "f1", "82.5", "", "", "", ""] in cells
+    assert not any("50.4" in row for row in cells)
 
 
 def test_answers_are_counted_in_the_order_of_the_page(tmp_path):

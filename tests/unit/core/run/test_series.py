@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
-from atlas_run import METRICS, claims, tables
+from atlas_run import METRICS, claims, findings, tables
 
 from darksecrets.beyond.importance.declared import HEAD_IMPORTANCE
 from darksecrets.core.run.series import CHOSEN, MEAN, NO_TASK, Model, average, find_series, shape_of
@@ -145,7 +145,7 @@ def test_the_page_has_these_numbers(made):
     """Decoded without the code that packs them, by the places that the page is told."""
     run = building.Run("r", "label", METRICS, (1, 2), False, {})
     papers = registry.read(registry.files())
-    content, numbers = building.content(run, made, claims(), papers, {})
+    content, numbers = building.content(run, made, findings(), claims(), papers, {})
     raw = zlib.decompress(base64.b64decode(numbers))
     count = len(raw) // 3
     planes = [raw[k * count : (k + 1) * count] for k in range(3)]
@@ -170,7 +170,9 @@ def test_the_page_has_these_numbers(made):
 def test_only_what_a_run_has_is_offered(made):
     few = {name: made[name] for name in ("cosine", "stripes")}
     run = building.Run("r", "label", {"one": ["f1"]}, (1,), False, {})
-    content, _ = building.content(run, few, claims(), registry.read(registry.files()), {})
+    content, _ = building.content(
+        run, few, findings(), claims(), registry.read(registry.files()), {}
+    )
     keys = [entry["key"] for entry in content["measures"]]
     assert keys[0] == "cosine.similarity"
     assert len(keys) > 1

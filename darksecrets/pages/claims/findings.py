@@ -1,0 +1,127 @@
+"""What a run found, in a few sentences: the first lines of the report, the atlas and the terminal.
+
+Every sentence is made from the run's tables, and names the figure or table that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from darksecrets.core.run.tables import Table, integer, text
+from darksecrets.paper.ablation.findings import describe_needed_heads
+from darksecrets.paper.features.findings import describe_special_tokens
+from darksecrets.paper.finetuning.findings import describe_changed_layers, describe_learned_tasks
+from darksecrets.paper.patterns.findings import describe_heterogeneous_shares
+
+FINDINGS = Table(
+    "findings",
+    "What the run found, in a few sentences made from its tables.",
+    (
+        integer("number", "place among the sentences, from 1", low=1),
+        text("sentence", "the finding"),
+        text("shown_by", "figure or table that shows it, by name", optional=True),
+    ),
+    key=("number",),
+)
+SYNTHETIC = (
+    "The sentences of this run were generated: its numbers check the installation and say nothing "
+    "about BERT"
+)
+"""What is said first of a run on the sentences that ship with the project."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run is, as far as sentences need it.
+
+    Attributes:
+        metrics: Main metric of every task.
+        ablated: Main metric of the tasks whose heads are disabled.
+        classifier: Whose patterns figures show.
+        synthetic: Whether its sentences were generated.
+    """
+
+    metrics: Mapping[str, str]
+    ablated: Mapping[str, str]
+    classifier: str
+    synthetic: bool
+
+
+Tables = Mapping[str, pd.DataFrame]
+Sentence = tuple[str, tuple[str, ...], Callable[[Tables, Run], str]]
+
+_SENTENCES: Sequence[Sentence] = (
+    (
+        "table1",
+        ("learned", "mean_differences"),
+        lambda tables, _: describe_learned_tasks(tables["learned"], tables["mean_differences"]),
+    ),
+    (
+        "figure5",
+        ("cosine",),
+        lambda tables, run: describe_changed_layers(tables["cosine"], list(run.metrics)),
+    ),
+    (
+        "figure2",
+        ("patterns",),
+        lambda tables, run: describe_heterogeneous_shares(
+            tables["patterns"], run.classifier, list(run.metrics)
+        ),
+    ),
+    (
+        "figure6",
+        ("stripes",),
+        lambda tables, run: describe_special_tokens(tables["stripes"], list(run.metrics)),
+    ),
+    (
+        "figure8",
+        ("head_ablation",),
+        lambda tables, run: describe_needed_heads(tables["head_ablation"], run.ablated),
+    ),
+)
+"""What shows a finding, the tables that it needs, and what is said of them."""
+TABLES = tuple(dict.fromkeys(name for _, needed, _ in _SENTENCES for name in needed))
+"""Tables that sentences are made from, if the run makes them."""
+
+
+def find(tables: Tables, claims: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Say what a run found.
+
+    Args:
+        tables: The tables of `TABLES` that the run has, by name.
+        claims: The table `claims`.
+        run: What the run is.
+
+    Returns:
+        The table `FINDINGS`.
+    """
+    rows = [(SYNTHETIC, "")] if run.synthetic else []
+    rows += [
+        (describe(tables, run), shown_by)
+        for shown_by, needed, describe in _SENTENCES
+        if all(name in tables and len(tables[name]) for name in needed)
+    ]
+    if not run.synthetic and len(claims):
+        rows.append((describe_verdicts(claims), "claims"))
+    frame = pd.DataFrame(rows, columns=["sentence", "shown_by"])
+    frame.insert(0, "number", range(1, len(frame) + 1))
+    return frame
+
+
+def describe_verdicts(claims: pd.DataFrame) -> str:
+    """How many claims hold in the run, how many do not, and what the others would need."""
+    counts = claims["verdict"].value_counts()
+    holds, fails, undecided = (
+        int(counts.get(answer, 0)) for answer in ("holds", "does not hold", "undecided")
+    )
+    said = f"Of {len(claims)} claims, {holds} hold in this run, {fails} do not"
+    needs = claims.loc[claims["verdict"] == "undecided", "needs"].dropna()
+    needs = needs[needs != ""]
+    if undecided:
+        said += f", {undecided} are undecided"
+    if len(needs):
+        said += f"; most of these {needs.value_counts().index[0]}"
+    return said

@@ -1,0 +1,35 @@
+"""What a run found about patterns, in a sentence (section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from darksecrets.paper.patterns.classes import PATTERNS, STRICT
+
+HETEROGENEOUS = list(PATTERNS)[-1]
+
+
+def describe_heterogeneous_shares(
+    patterns: pd.DataFrame, classifier: str, tasks: Collection[str]
+) -> str:
+    """How many maps are heterogeneous before and after fine-tuning, under the paper's definition.
+
+    Args:
+        patterns: The table `patterns`.
+        classifier: Whose patterns are described.
+        tasks: Tasks that are described; shares are means over seeds.
+    """
+    rows = patterns[(patterns["classifier"] == classifier) & (patterns["definition"] == STRICT)]
+    rows = rows[(rows["pattern"] == HETEROGENEOUS) & rows["task"].isin(list(tasks))]
+    means = rows.groupby(["state", "task"])["share"].mean()
+    after, before = (_percentages(means[state]) for state in ("finetuned", "pretrained"))
+    whose = "the maps" if len(tasks) == 1 else "a task's maps"
+    return f"{after} of {whose} are heterogeneous after fine-tuning, {before} before"
+
+
+def _percentages(shares: pd.Series[float]) -> str:
+    """The least and the greatest of some shares, such as ``32 to 61%``."""
+    low, high = (f"{100 * end:.0f}" for end in (shares.min(), shares.max()))
+    return f"{low}%" if low == high else f"{low} to {high}%"
