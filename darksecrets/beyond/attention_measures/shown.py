@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pandas as pd
+
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.columns import (
     EFFECTIVE,
@@ -47,5 +51,16 @@ def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
     panels = kit.rows(levels, FEATURES, "Layer", "Attention to {}")
     legend = {"effective attention" if name == EFFECTIVE else name: looks[name] for name in shown}
     legend["untrained"] = _BY_CHANCE[WEIGHTS]
-    headline = "Attention to special tokens, by several measures"
-    return kit.page(sources, headline, panels, most=4, legend=legend)
+    what = "After fine-tuning, by layer; bands are 95% intervals."
+    headline = _headline(kit.pick(table, state="finetuned", feature="[SEP]"), shown)
+    return kit.page(sources, headline, panels, most=4, legend=legend, what=what)
+
+
+def _headline(rows: pd.DataFrame, measures: Sequence[str]) -> str:
+    """How much attention [SEP] gets by each measure, mean over layers and tasks."""
+    means = rows.groupby(MEASURE.name)["weight"].mean()
+    said = [f"{100 * means[name]:.0f}% by {_WORDS[name]}" for name in measures]
+    return f"[SEP] gets {', '.join(said)}"
+
+
+_WORDS = {WEIGHTS: "weights", NORMS: "norms", EFFECTIVE: "effective attention"}

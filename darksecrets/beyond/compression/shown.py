@@ -41,7 +41,7 @@ def points_page(
     by: str,
     *,
     x: str,
-    headline: str,
+    headline: Callable[[pd.DataFrame], str],
     more: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> kit.Figure:
     """Draw what every compressed model retains against a cost, a panel per task.
@@ -52,7 +52,7 @@ def points_page(
         cost: Column of the cost.
         by: Column of the published table with the factor by which the cost is divided.
         x: What the cost is, for the axis.
-        headline: What the figure shows.
+        headline: What was found, from the rows of all tasks, with their costs.
         more: Further entries of the legend.
     """
     table, metrics = sources.table(declared.COMPRESSION), sources.main_metrics
@@ -69,7 +69,30 @@ def points_page(
     legend |= {"no cheaper model retains more": _FRONT, "untrained": _RANDOM}
     legend |= {"published, other data": _PUBLISHED}
     panel = kit.Panel(points, x=x, y="Score retained (%)", height=1.4)
-    return kit.page(sources, headline, panel, most=4, title=titles(metrics), legend=legend)
+    rows = pd.concat([rows_of(table, *pair).assign(task=pair[0]) for pair in metrics.items()])
+    said = headline(rows)
+    return kit.page(sources, said, panel, most=4, title=titles(metrics), legend=legend)
+
+
+KEPT = 95
+"""Percent of the score that a smaller model should keep."""
+
+
+def describe_cheapest(rows: pd.DataFrame, cost: str, words: str) -> str:
+    """The cheapest compressed model that keeps nearly all of the score, by means over tasks.
+
+    Args:
+        rows: From `rows_of`, with the cost in percent of the whole model's.
+        cost: Its column.
+        words: What the cost is of, such as ``of the size``.
+    """
+    means = rows[rows["method"].isin(LOOKS) & (rows["method"] != declared.WHOLE)]
+    means = means.groupby(["method", "amount"])[[cost, "retention"]].mean().reset_index()
+    enough = means[(means["retention"] >= KEPT) & (means[cost] < 100)]
+    if enough.empty:
+        return f"No compressed model keeps {KEPT}% of the score with less {cost}"
+    best = enough.nsmallest(1, cost).iloc[0]
+    return f"{KEPT}% of the score are kept at {best[cost]:.0f}% {words} ({best['method']})"
 
 
 def rows_of(table: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
@@ -164,11 +187,11 @@ def draw_compression(sources: kit.Sources) -> kit.Figure:
         draw_points(axes, rows, "size")
         return rows
 
-    names: dict[str, Any] = {
-        "x": "Size (% of the whole model)",
-        "headline": "Score of compressed models by size",
-    }
-    return points_page(sources, sizes, "size", "smaller", **names)
+    def headline(rows: pd.DataFrame) -> str:
+        return describe_cheapest(rows, "size", "of the size")
+
+    x = "Size (% of the whole model)"
+    return points_page(sources, sizes, "size", "smaller", x=x, headline=headline)
 
 
 # What compressed models retain of the score against the time that they take.
@@ -187,7 +210,13 @@ def draw_compression_times(sources: kit.Sources) -> kit.Figure:
         return part
 
     more = {"in a batch": _MARK, "one example": kit.hollow(_MARK)}
-    x, headline = "Time (% of the whole model's)", "Score of compressed models by time"
+
+    def headline(rows: pd.DataFrame) -> str:
+        by_task = rows.groupby("task")
+        parts = [add_times(own, times[times["task"] == task], BATCH) for task, own in by_task]
+        return describe_cheapest(pd.concat(parts), "time", "of the time in a batch")
+
+    x = "Time (% of the whole model's)"
     return points_page(sources, panel, "time", "speedup", x=x, headline=headline, more=more)
 
 

@@ -15,6 +15,7 @@ from darksecrets.beyond.faithfulness.declared import (
 )
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.columns import FIRST, PUNCTUATION, RANDOM, SEPARATOR, WORD
+from darksecrets.core.run.numbers import written
 from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 # Whether attention and gradients rank tokens alike, and how soon erased tokens change a decision.
@@ -76,8 +77,17 @@ def draw_faithfulness(sources: kit.Sources) -> kit.Figure:
     ]
     legend = LOOKS | {"other text": _OTHER_TEXT, "untrained": _RANDOM_WEIGHTS}
     legend |= {"most important first": _MOST, "least important first": _LEAST, "random order": _ANY}
-    headline = "Whether attention and gradients rank tokens alike, and what erasing them takes"
-    return kit.page(sources, headline, panels, most=4, legend=legend)
+    what = (
+        "Above: Kendall's τ of two rankings. Below: share of tokens erased until decisions change."
+    )
+    headline = _agreement_in_words(kit.pick(table, state="finetuned", compared=first), first)
+    return kit.page(sources, headline, panels, most=4, legend=legend, what=what)
+
+
+def _agreement_in_words(rows: pd.DataFrame, compared: str) -> str:
+    """How alike two rankings are, mean over layers, tasks and seeds; and those of other texts."""
+    tau, other = (written(rows[name].mean(), ".2f") for name in ("tau", "other_text"))
+    return f"{compared.capitalize()} rank tokens with τ = {tau}, those of another text with {other}"
 
 
 # How much a change of attention to a kind of token would change the loss, by layer (section 5).
@@ -115,7 +125,9 @@ def draw_attention_gradients(sources: kit.Sources) -> kit.Figure:
     legend = {NAMES.get(kind, kind): look for kind, look in _GRADIENT_LOOKS.items()} | {
         "all alike": _ALIKE
     }
-    headline = "Gradients of attention to kinds of tokens"
+    rows = kit.pick(table, state="finetuned", kind=SEPARATOR)
+    times = f"{rows['relative'].mean():.1f}"
+    headline = f"Attention to [SEP] changes the loss {times} times as much as that to any token"
     return kit.page(sources, headline, panels, most=4, legend=legend)
 
 

@@ -18,6 +18,7 @@ from darksecrets.beyond.importance.declared import (
 )
 from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
+from darksecrets.core.run.numbers import written
 from darksecrets.paper.ablation.panels import REFERENCES, compare, rows_of
 
 # Which importance can be trusted: agreement with disabling heads and MLPs (section 4.6).
@@ -59,9 +60,21 @@ def draw_importance_agreement(sources: kit.Sources) -> kit.Figure:
 
     look: dict[str, Any] = {"height": 0.15 + 0.16 * len(places), "fixed": True, "share": "columns"}
     panels = kit.Panel(agreement, x="Rank correlation", **look)
-    headline = "Do heads, or MLPs, rank as by what disabling them does to the …"
+    headline = _best_definition(table)
     legend = {_NAMES[name]: look for name, look in _AGREEMENT_LOOKS.items()}
     return kit.page(sources, headline, panels, most=4, legend=legend)
+
+
+def _best_definition(table: pd.DataFrame) -> str:
+    """The definition of heads' importance that follows the validation score best."""
+    rows = table[(table["part"] != MLPS) & (table["reference"] == SCORE)]
+    means = rows.groupby("definition")["spearman"].mean().dropna()
+    if means.empty:
+        return "No definition of importance can be compared with the validation score"
+    return (
+        f"Of heads' importance, {means.idxmax()} follows the validation score best: rank "
+        f"correlation {written(means.max(), '.2f')}"
+    )
 
 
 # Score against the share of heads removed, in several orders (Michel et al. 2019, figure 3).
@@ -101,9 +114,23 @@ def draw_pruning_curves(sources: kit.Sources) -> kit.Figure:
         for n, look in (_BANDS | _CURVE_LOOKS).items()
     }
     panels = [[kit.Panel(scores, x="Heads removed (%)", y="Score", height=1.4)]]
-    headline = "Score with heads removed, in several orders"
+    headline = _half_removed(pd.concat([rows_of(table, *pair) for pair in metrics.items()]))
     legend |= REFERENCES
     return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)
+
+
+def _half_removed(rows: pd.DataFrame) -> str:
+    """What removing about half of the heads changes in the best order, and at random."""
+    nearest = (rows["share"] - 0.5).abs()
+    half = rows[nearest == nearest.min()]
+    changes = (half["score"] - half["baseline"]).groupby(half["order"]).mean()
+    best = changes.drop(declared.RANDOM, errors="ignore").idxmax()
+    said = (
+        f"Without half of the heads the score changes by {written(changes[best], '+.1f')} ({best})"
+    )
+    if declared.RANDOM in changes:
+        said += f", at random by {written(changes[declared.RANDOM], '+.1f')}"
+    return said
 
 
 # Score of the heads that learned gates keep, beside as many others (after Voita et al. 2019).
@@ -166,8 +193,19 @@ def draw_learned_gates(sources: kit.Sources) -> kit.Figure:
         "most frequent label": _CHANCE,
     }
     panels = [[kit.Panel(scores, x="Heads kept (%)", y="Score", height=1.5)]]
-    headline = "Score of the heads that are kept"
+    headline = _kept_by_gates(pd.concat([rows_of(table, *pair) for pair in metrics.items()]))
     return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)
+
+
+def _kept_by_gates(rows: pd.DataFrame) -> str:
+    """How the score changes with the heads that gates keep at the greatest penalty, and others."""
+    few = rows[rows["penalty"] == rows["penalty"].max()]
+    share = 100 * float(few["share"].mean())
+    changes = (few["score"] - few["baseline"]).groupby(few["chosen_by"]).mean()
+    chosen = (declared.LEARNED, declared.RANDOM)
+    gates, by_chance = (written(changes[name], "+.1f") for name in chosen)
+    said = f"{gates} points if gates choose them, {by_chance} at random"
+    return f"With {share:.0f}% of the heads: {said}"
 
 
 FEW = 0.25

@@ -89,8 +89,18 @@ def draw_reset_layers(sources: kit.Sources) -> kit.Figure:
     ]
     legend = {_RESET_WORDS[kind]: look for kind, look in _RESET_LOOKS.items()}
     legend["nothing reset"] = kit.line(kit.BASELINE, width=2)
-    headline = "Score with layers reset to pre-trained weights"
+    rows = pd.concat([rows_of(table, *pair) for pair in metrics.items()])
+    headline = _halves_reset(rows)
     return kit.page(sources, headline, [panels], most=4, title=titles(metrics), legend=legend)
+
+
+def _halves_reset(rows: pd.DataFrame) -> str:
+    """What resetting the lower and the upper half of the layers costs."""
+    half = int(rows["layer"].max()) // 2
+    lower = rows[(rows["kind"] == UP_TO) & (rows["layer"] == half)]["delta"].mean()
+    upper = rows[(rows["kind"] == FROM) & (rows["layer"] == half + 1)]["delta"].mean()
+    first, second = (written(delta, "+.1f") for delta in (lower, upper))
+    return f"Resetting the lower half of layers changes the score by {first}, the upper by {second}"
 
 
 # Losses around a fine-tuned model: a plane and a line (Hao et al. 2019).
@@ -168,8 +178,19 @@ def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
         legend["path of the fine-tuning"] = _PATH
     legend |= {"loss of training examples": _LINES[TRAIN]}
     legend |= {"of validation examples": _LINES[VALIDATION]}
-    headline = "Loss around fine-tuned models (darker = greater)"
-    return kit.page(sources, headline, panels, most=4, legend=legend)
+    headline = _barriers(kit.pick(surfaces, plane=declared.LINE, split=TRAIN, task=sources.tasks))
+    return kit.page(sources, headline, panels, most=4, legend=legend, what="Darker: greater loss.")
+
+
+def _barriers(line: pd.DataFrame) -> str:
+    """On how many tasks the loss rises between the pre-trained and the fine-tuned model."""
+    between = line[(line["x"] >= 0) & (line["x"] <= 1)].sort_values("x")
+    rises = between.groupby("task")["loss"].agg(lambda losses: losses.max() > losses.iloc[0])
+    count = int(rises.sum())
+    return (
+        f"From pre-trained to fine-tuned weights the training loss rises above its start on "
+        f"{count} of {len(rises)} tasks"
+    )
 
 
 def levels(losses: Floats) -> Floats:
@@ -271,8 +292,16 @@ def draw_flatness(sources: kit.Sources) -> kit.Figure:
     legend = {_FLATNESS_WORDS[state]: look for state, look in _FLATNESS_LOOKS.items()}
     legend["hollow: not learned"] = kit.hollow(kit.dot(kit.GREY))
     panel = kit.Panel(states, x="Task", y="Sharper →", height=1.6)
-    headline = "How sharply the loss rises around fine-tuned models"
+    headline = _sharper_without_pretraining(means[means["measure"] == declared.RISE])
     return kit.page(sources, headline, kit.Grid(list(measure), panel, most=4), legend=legend)
+
+
+def _sharper_without_pretraining(rows: pd.DataFrame) -> str:
+    """On how many tasks the loss rises more around models that began with random weights."""
+    wide = rows.pivot_table(index="task", columns="state", values="value").dropna()
+    pretrained, random = (wide.get(state, pd.Series(dtype=float)) for state in declared.STATES)
+    count = int((random > pretrained).sum())
+    return f"The loss rises more around models without pre-training on {count} of {len(wide)} tasks"
 
 
 def _chosen(table: pd.DataFrame) -> pd.DataFrame:

@@ -50,8 +50,14 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
         for state, x in zip(STATES_OF_FIGURES, ("", "", "Layer"), strict=True)
     ]
     legend = {NAMES.get(kind, kind): look for kind, look in LOOKS.items()}
-    headline = "Attention to kinds of tokens, by weights and by norms"
+    headline = _separator_shares(kit.pick(table, kind=SEPARATOR, state="finetuned"))
     return kit.page(sources, headline, panels, most=4, align="left", legend=legend)
+
+
+def _separator_shares(rows: pd.DataFrame) -> str:
+    """The share of [SEP] in weights and in norms, mean over layers and tasks."""
+    weight, norm = (100 * float(rows[name].mean()) for name in ("weight", "norm"))
+    return f"[SEP] gets {weight:.0f}% of the weights, and adds {norm:.0f}% of the norms"
 
 
 _KEY = ["state", "seed", "kind"]

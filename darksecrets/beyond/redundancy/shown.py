@@ -37,7 +37,10 @@ def draw_redundancy(sources: kit.Sources) -> kit.Figure:
 
     legend = {STATE_NAMES[state]: look for state, look in looks.items()}
     panel = kit.Panel(distances, "distances", x="Distance", height=1.1, share="columns")
-    return kit.page(sources, "How alike heads attend: mean distances in nats", panel, legend=legend)
+    means = table[table["state"] == states[0]].groupby("pairs")["distance"].mean()
+    nearest, itself = (f"{means[name]:.2f}" for name in (declared.NEAREST, declared.OTHER_TEXT))
+    headline = f"A head is {nearest} nats from its nearest head, {itself} from itself on other text"
+    return kit.page(sources, headline, panel, legend=legend, what="Mean distances, 95% intervals.")
 
 
 _MODEL = ["state", "seed"]

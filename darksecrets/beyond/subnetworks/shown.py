@@ -61,8 +61,21 @@ def draw_subnetwork_scores(sources: kit.Sources) -> kit.Figure:
         legend["trained again"] = kit.hollow(kit.dot(kit.INK))
     legend |= {"whole model": INTACT, "most frequent label": CHANCE}
     panel = kit.Panel(scores, x="Weights left (%)", y="Score", height=1.4)
-    headline = "Score of subnetworks by their size"
+    headline = _good_in_words(pd.concat([rows_of(table, *pair) for pair in metrics.items()]))
     return kit.page(sources, headline, panel, most=4, title=titles(metrics), legend=legend)
+
+
+def _good_in_words(rows: pd.DataFrame) -> str:
+    """The scores of good and of random subnetworks as they are, mean over tasks and seeds."""
+    rows = rows[rows["trained"] == declared.AS_IT_IS]
+    scores, weights = (rows.groupby("subnetwork")[name].mean() for name in ("score", "weights"))
+    share = f"{100 * weights[declared.GOOD]:.0f}%"
+    said = (
+        f"Good subnetworks of {share} of the weights score {written(scores[declared.GOOD], '.0f')}"
+    )
+    if declared.RANDOM in scores:
+        said += f", random ones of their size {written(scores[declared.RANDOM], '.0f')}"
+    return said
 
 
 def _percent(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
@@ -97,7 +110,11 @@ def draw_surviving_parts(sources: kit.Sources) -> kit.Figure:
         kit.Panel(shares, of=(HEADS,), x="Head", y="Layer", height=1.3, width=7, bar=bar),
         kit.Panel(shares, of=(MLPS,), x="MLP"),
     ]
-    headline = "Heads and MLPs that survive in good subnetworks"
+    good = kit.pick(table, subnetwork=GOOD, task=sources.tasks)
+    kept = 100 * good.groupby("part")["kept"].mean()
+    headline = (
+        f"Good subnetworks keep {kept[HEADS]:.0f}% of the heads, {kept[MLPS]:.0f}% of the MLPs"
+    )
     titles = {task: f"{task}\n{notes[task]}" for task in sources.tasks}
     return kit.page(sources, headline, [panels], most=3, title=titles.__getitem__)
 
