@@ -362,6 +362,38 @@ def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
     assert atlas.complaints() == []
 
 
+def test_what_was_found_comes_first_and_claims_come_after_the_heads(browser, file):
+    atlas = Atlas(browser, file)
+    assert atlas.texts(".findings li") == [
+        "Heads give <b>up to 45%</b> to [SEP] (figure6).",
+        "The run is made up.",
+    ]
+    order = (".findings", "#grid", "#cards", "#claims-list")
+    tops = [atlas.find(name).rect["y"] for name in order]
+    assert tops == sorted(tops)
+
+
+def test_claims_are_grouped_and_searched(browser, file):
+    atlas = Atlas(browser, file)
+    papers = registry.read(registry.files())
+    groups = {f"{paper.short}, §{claim.section}" for paper in papers for claim in paper.claims}
+    assert set(atlas.texts("#claims-list h3")) == groups
+    atlas.find("#claims-search").send_keys("Block TWO")
+    shown = (
+        "return [...document.querySelectorAll('#claims-list li')].filter((e) => !e.hidden).length"
+    )
+    assert atlas.run(shown) == 1
+    assert atlas.run(
+        "return [...document.querySelectorAll('#claims-list > section:not([hidden])')]"
+        ".map((e) => e.firstElementChild.textContent)"
+    ) == ["Kovaleva et al. 2019, §4.1"]
+    atlas.find("#claims-undecided").click()
+    assert atlas.run(shown) == 1, "the search is kept"
+    atlas.find("#claims-search").clear()
+    atlas.find("#claims-search").send_keys("no claim says this")
+    assert atlas.run(shown) == 0
+
+
 @pytest.mark.parametrize("view", ["grid", "maps", "table"])
 @pytest.mark.parametrize(
     "measure",

@@ -46,6 +46,7 @@ class Run:
         figures: Tables that each figure shows; figures are paths beside the page.
         left_out: Why there is no sweep; empty if there is one.
         made: What made it, by name: the commit first, see `darksecrets.core.run.history.facts`.
+        synthetic: Whether its sentences were generated, so that it says nothing about BERT.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Run:
     figures: Mapping[str, Sequence[str]]
     left_out: str = ""
     made: Mapping[str, str] = field(default_factory=dict)
+    synthetic: bool = False
 
 
 def content(
@@ -88,6 +90,7 @@ def content(
             "label": run.label,
             "comparable": run.comparable,
             "leftOut": run.left_out,
+            "synthetic": run.synthetic,
             "made": list(run.made.items()),
             "needs": [{"title": paper.title, "needs": paper.needs} for paper in papers],
         },

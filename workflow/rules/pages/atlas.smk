@@ -81,6 +81,7 @@ rule atlas:
             "comparable": PAPER,
             "figures": {each.files[0].partition("/")[2]: each.tables for each in FIGURES.values()},
             "left_out": config["left_out"]["interventions"],
+            "synthetic": SYNTHETIC,
         },
         analyses=config["analyses"],
         facts=FACTS,

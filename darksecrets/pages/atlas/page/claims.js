@@ -1,4 +1,4 @@
-// The head of the page: what was run, whether it is comparable, and which claims hold.
+// The head of the page: what was run and found; and, after the heads, the claims of papers.
 
 function drawHead() {
   const { run } = CONTENT;
@@ -21,7 +21,7 @@ function drawHead() {
     drawMade(run.made),
     run.leftOut ? h("p", { class: "quiet" }, `No heads were disabled. ${run.leftOut}`) : null,
     noteOnLearning(CONTENT.tasks.map(({ name }) => name)),
-    h("div", { class: "overview" }, drawScores(), h("section", { id: "claims" })));
+    drawScores());
 }
 
 // What the run found, in a few sentences; each names the figure that shows it.
@@ -66,36 +66,45 @@ function drawScores() {
     h("p", { class: "quiet small key" }, `Axis: ${number(least)} to 100.`, h("span", {}, h("i", { class: "dot" }), "fine-tuned, 95% interval"), h("span", {}, h("i", { class: "frozen" }), "frozen encoder"), h("span", {}, h("i", { class: "tick" }), "majority class")));
 }
 
+// Words that claims must have to be listed; not in the address, as they change with every key.
+let claimWords = "";
+
 function drawClaims() {
   const claims = CONTENT.claims;
-  const of = (answer) => claims.filter(({ verdict }) => verdict === answer);
-  const choose = (value) => update({ claims: address.claims === value ? "" : value });
-  const filter = (value, count, text, sign) => h("button", {
-    type: "button", class: `answer ${value.replaceAll(" ", "-")}`, "aria-expanded": String(address.claims === value), id: `claims-${value.replaceAll(" ", "-")}`, css: { "flex-grow": Math.max(count, 4) }, onclick: () => choose(value),
-  }, h("b", {}, `${sign} ${count}`), ` ${text}`);
-  const shown = address.claims === "all" ? claims : of(address.claims);
   if (!claims.length) return [];
+  const of = (answer) => claims.filter(({ verdict }) => verdict === answer);
+  const shown = ANSWERS[address.claims] ? of(address.claims) : claims;
+  const choose = (value) => update({ claims: address.claims === value ? "" : value });
+  const filter = (answer, sign) => (of(answer).length ? h("button", {
+    type: "button", class: `answer ${answer.replaceAll(" ", "-")}`, "aria-pressed": String(address.claims === answer), id: `claims-${answer.replaceAll(" ", "-")}`, onclick: () => choose(answer),
+  }, h("b", {}, `${sign} ${of(answer).length}`), ` ${answer}`) : null);
+  const search = h("input", { type: "search", id: "claims-search", placeholder: "Search the claims", "aria-label": "Search the claims", value: claimWords, oninput: ({ target }) => { claimWords = target.value; hideOthers(); } });
   return [
-    h("h2", {}, "Do the papers’ claims hold in this run?"),
-    h("div", { class: "answers" }, Object.entries(ANSWERS).map(([answer, sign]) => (of(answer).length ? filter(answer, of(answer).length, answer === "holds" ? "hold" : answer === "does not hold" ? "do not hold" : answer, sign) : null))),
-    h("p", { class: "quiet small" },
-      h("button", { type: "button", class: "link", "aria-expanded": String(address.claims === "all"), id: "claims-all", onclick: () => choose("all") }, address.claims === "all" ? "Close the list" : `Show all ${claims.length} claims`),
-      ` Verdicts on the paper: ${verdicts(claims)}.`),
-    h("div", { class: "squares", role: "group", "aria-label": "Claims by number" }, claims.map(drawSquare)),
-    address.claims ? h("ol", { class: "claims" }, shown.map(drawClaim)) : null,
+    h("h2", {}, CONTENT.run.synthetic ? "What papers claim, decided on generated sentences" : "Do the papers’ claims hold in this run?"),
+    h("p", { class: "quiet small" }, CONTENT.run.synthetic ? "Generated sentences check the installation: no answer here is about BERT." : `Verdicts on the paper: ${verdicts(claims)}.`),
+    h("div", { class: "row" }, search, h("div", { class: "answers" }, Object.entries(ANSWERS).map(([answer, sign]) => filter(answer, sign)))),
+    h("div", { id: "claims-list" }, [...grouped(shown)].map(([group, own]) => h("section", {}, h("h3", {}, group), h("ol", { class: "claims" }, own.map(drawClaim))))),
   ];
 }
 
-// A claim as a square: its border says the answer, as does its colour.
-function drawSquare(claim) {
-  const show = () => {
-    update({ claims: claim.verdict });
-    const entry = find(`#claim-${CSS.escape(claim.id)}`);
-    for (const each of all(".claims li")) each.classList.toggle("found", each === entry);
-    entry?.scrollIntoView({ block: "nearest" });
-    find("button, a", entry)?.focus({ preventScroll: true });
-  };
-  return h("button", { type: "button", id: `square-${claim.id}`, class: claim.verdict.replaceAll(" ", "-"), title: `${claim.verdict}: ${claim.claim}`, "aria-label": `Claim ${claim.id}, ${claim.verdict}: ${claim.claim}`, onclick: show }, claim.id);
+// Claims by paper and section, in their order.
+function grouped(claims) {
+  const groups = new Map();
+  for (const claim of claims) {
+    const name = `${claim.paper}, §${claim.section}`;
+    groups.set(name, [...(groups.get(name) ?? []), claim]);
+  }
+  return groups;
+}
+
+// Hide the claims that lack a word of the search, and groups without any.
+function hideOthers() {
+  const words = claimWords.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const entry of all("#claims-list li")) {
+    const text = `${entry.closest("section").firstElementChild.textContent} ${entry.textContent}`.toLowerCase();
+    entry.hidden = !words.every((word) => text.includes(word));
+  }
+  for (const group of all("#claims-list > section")) group.hidden = !find("li:not([hidden])", group);
 }
 
 function verdicts(claims) {
@@ -109,7 +118,7 @@ function drawClaim(claim) {
   return h("li", { id: `claim-${claim.id}` },
     h("span", { class: `sign ${claim.verdict.replaceAll(" ", "-")}`, title: claim.verdict }, ANSWERS[claim.verdict] ?? "?"),
     h("div", {},
-      h("p", {}, h("span", { class: "quiet" }, `${claim.id} · ${claim.paper}, §${claim.section} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
+      h("p", {}, h("span", { class: "quiet" }, `${claim.id} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
       h("p", { class: "small" }, [`${claim.verdict[0].toUpperCase()}${claim.verdict.slice(1)}: ${claim.reason}.`, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict_on_paper}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),

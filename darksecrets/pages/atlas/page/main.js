@@ -29,6 +29,7 @@ function drawPage() {
           h("div", { class: "tools" }, save("svg-scatter", "SVG", () => download(`${CONTENT.run.name}-scatter.svg`, "image/svg+xml", svgText(find("#scatter")))))),
         h("div", { id: "plot" }), h("div", { id: "brushed" }))),
     h("section", { id: "cards", "aria-label": "Heads, one by one" }),
+    h("section", { id: "claims", "aria-label": "Claims" }),
     drawHelp());
 }
 
@@ -124,6 +125,7 @@ function sync() {
   for (const name of ["state", "view"]) for (const input of all(`#${name} input`)) input.checked = input.value === address[name];
   document.documentElement.dataset.theme = address.theme || "auto";
   find("#claims").replaceChildren(...drawClaims().filter(Boolean));
+  hideOthers();
 }
 
 function changed(before, ...names) {
