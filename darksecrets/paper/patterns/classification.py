@@ -25,6 +25,8 @@ BATCHES = (64, 192)
 """Smallest and largest batch size on a CPU, in maps."""
 CELLS = 2**18
 """Cells of a batch's maps on a CPU: what its cache holds."""
+LONGEST = 384
+"""Tokens of the longest maps whose plain patterns the network tells apart; a test tries this."""
 GPU_BATCH = 2**14
 """Largest batch size on a GPU, in maps (not measured)."""
 
@@ -55,6 +57,13 @@ def classify(store: Maps, classifier: Classifier, batch_size: int | None = None)
     classifier = devices.place(classifier)
     device = devices.best()
     _log.info("Classifying maps on %s", device)
+    longest = int(store.lengths.max())
+    if longest > LONGEST:
+        _log.warning(
+            "Maps of up to %d tokens: beyond %d the network no longer sees thin diagonals and "
+            "columns. Trust the other classifier there (`patterns.classifier: features`).",
+            *(longest, LONGEST),
+        )
     table_shape = (len(DEFINITIONS), len(TRAINED), store.examples, store.layers, store.heads)
     patterns, sure = np.empty(table_shape, dtype=np.int8), np.empty(table_shape, dtype=np.float32)
     with torch.inference_mode():

@@ -95,6 +95,16 @@ def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batc
             assert sums[row[name]] == pytest.approx(max(sums.values()), abs=1e-4)
 
 
+def test_maps_that_are_too_long_for_the_network_are_warned_of(
+    store, untrained, monkeypatch, caplog
+):
+    classification.classify(store, untrained)
+    assert not caplog.records or "Maps of up to" not in caplog.text
+    monkeypatch.setattr(classification, "LONGEST", int(store.lengths.max()) - 1)
+    classification.classify(store, untrained)
+    assert "patterns.classifier: features" in caplog.text
+
+
 def test_outputs_are_those_of_the_regression_by_loops(untrained):
     values = 4 * torch.randn(3, len(NAMES), generator=torch.Generator().manual_seed(1))
     found = untrained.regression(values)

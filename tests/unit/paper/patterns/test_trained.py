@@ -10,6 +10,7 @@ from shipped import DATA, MODEL
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns import classifier, crossvalidation, labelled_maps, trained
 from darksecrets.paper.patterns.classes import DEFINITIONS, FEATURES, PATTERNS, TRAINED
+from darksecrets.paper.patterns.classification import LONGEST
 from darksecrets.paper.patterns.quality import held_out_predictions
 from darksecrets.paper.patterns.seen import Seen
 from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
@@ -96,6 +97,32 @@ def test_temperatures_are_those_of_the_cross_validation(shipped):
     for name in TRAINED:
         expected = crossvalidation.mean_temperature(predictions, name)
         assert shipped.temperatures[name] == pytest.approx(expected, rel=1e-3)
+
+
+def plain_map(pattern, length):
+    """Weights that show a pattern plainly, with a little noise, in the first or no column."""
+    scores = torch.randn(10, length, length, generator=torch.Generator().manual_seed(length)) / 2
+    half = torch.arange(length) < length // 2
+    scores += {
+        "vertical": 8.0 * (torch.arange(length) == 0),
+        "diagonal": 8.0 * torch.eye(length),
+        "block": 4.0 * (half[:, None] == half[None, :]),
+        "heterogeneous": torch.zeros(length, length),
+    }[pattern]
+    return torch.softmax(scores, dim=2).half()
+
+
+@pytest.mark.parametrize("pattern", ["vertical", "diagonal", "block", "heterogeneous"])
+@pytest.mark.parametrize("length", [8, 16, 32, 64, 128, 256, LONGEST])
+def test_plain_patterns_of_any_length_are_told_apart_by_both(shipped, pattern, length):
+    maps = plain_map(pattern, length)
+    special = torch.isin(torch.arange(length), torch.tensor([0, length - 1])).expand(10, -1)
+    segments = (torch.arange(length) >= length // 2).long().expand(10, -1)
+    with torch.inference_mode():
+        outputs = shipped(Seen.of(maps, special, segments))
+    for places in shipped.read(outputs, "strict").argmax(dim=2):
+        right = places == list(PATTERNS).index(pattern)
+        assert right.float().mean() >= 0.9
 
 
 @pytest.mark.parametrize("noise", [0.003, 0.01, 0.03, 0.1, 0.3])
