@@ -38,7 +38,7 @@ def test_shares_are_of_accuracy_where_there_is_one():
 def test_a_share_counts_if_the_validation_score_bears_it_out(delta, half, expected):
     found = removable_shares(pruned(18, 18, delta, half)["smaller_models"])
     mine = found[found["order"] == "absolute gradient"]
-    assert (mine[["value", "low", "high"]] == expected).all(axis=None)
+    assert (mine[["value", "low", "high"]].to_numpy() == expected).all()
 
 
 def shown_removable(cost: float, noise: float, trials: int = 400) -> tuple[float, float]:
