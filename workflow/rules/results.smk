@@ -9,7 +9,14 @@ RESULTS_OF_RUN: list[str] = []  # targets of `all`: those of the analyses that t
 # Names of tables that the configuration or the encoder leaves out.
 TABLES_LEFT_OUT: set[str] = set()
 ANALYSIS = analyses.PAPER  # the one whose rule file is being read
-NOT_OFFERED = {"pattern_predictions"}  # a row per labelled map and fold: too large for the report
+# Tables with a row for every head and feature, or for every labelled map: too large for the report.
+NOT_OFFERED = {
+    "attention_levels",
+    "norm_statistics",
+    "pair_controls",
+    "pattern_predictions",
+    "stripes",
+}
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 

@@ -17,7 +17,7 @@ def add_code() -> None:
 
 
 def offer_tables() -> None:
-    """Let the report offer the run's CSV tables for download."""
+    """Let the report offer the run's CSV tables for download, but the largest."""
     for each in compat.rules_of(workflow, RULES):
         for path in each.output:
             file = Path(str(path))
@@ -25,6 +25,7 @@ def offer_tables() -> None:
                 file.parent.name == "tables"
                 and file.suffix == ".csv"
                 and file.stem not in NOT_OFFERED
+                and not file.stem.endswith("_by_measure")
             ):
                 compat.show_in_report(
                     path, "Tables to download", partial(labels_of_table, file.stem)

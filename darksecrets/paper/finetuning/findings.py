@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from darksecrets.core.run.columns import FROM_NORMAL
+
 LAST = 2
 """Layers that the paper finds to change most: the last ones."""
 
@@ -38,11 +40,8 @@ def describe_learned_tasks(learned: pd.DataFrame, differences: pd.DataFrame) -> 
     tasks = learned[learned["seed"].isna()]
     count = int(tasks["learned"].sum())
     said = f"Fine-tuned models have learned {count} of {len(tasks)} tasks"
-    rows = differences[
-        (differences["model"] == "finetuned")
-        & (differences["reference"] == "finetuned-from-normal")
-    ]
-    for row in rows.to_dict("records"):
-        sign = "better" if row["difference"] >= 0 else "worse"
-        said += f"; they are {abs(row['difference']):.1f} points {sign} than without pre-training"
+    rows = differences[differences["model"] == FROM_NORMAL]
+    for lost in rows.loc[rows["reference"] == "finetuned", "difference"]:
+        sign = "better" if lost <= 0 else "worse"
+        said += f"; they are {abs(lost):.1f} points {sign} than without pre-training"
     return said

@@ -92,9 +92,12 @@ def tables():
             "learned": [True, True, False],
         }
     )
-    differences = pd.DataFrame(
-        {"model": ["finetuned", "finetuned"], "reference": ["frozen", "finetuned-from-normal"]}
-    ).assign(difference=[1.0, 12.34])
+    rows = [
+        ("finetuned", "frozen", 1.0),
+        ("finetuned-from-normal", "pretrained", 2.0),
+        ("finetuned-from-normal", "finetuned", -12.34),
+    ]
+    differences = pd.DataFrame(rows, columns=["model", "reference", "difference"])
     return {
         "learned": learned,
         "mean_differences": differences,
