@@ -16,7 +16,9 @@ def main(job: Job) -> None:
 
     with atomic(job.output.page) as page, tempfile.TemporaryDirectory() as folder:
         numbers = Path(folder) / "answers.json"
-        known = {} if job.params.synthetic else answers(job.input.claims)
+        # Without any number, Snakemake's report does not begin with its text.
+        tasks = {"tasks": job.params.tasks}
+        known = tasks if job.params.synthetic else answers(job.input.claims)
         write_json(known, numbers)
         command = [
             *(sys.executable, "-m", "snakemake", "--nolock", "--profile", "none"),

@@ -22,7 +22,7 @@ TABLES_OF_CLAIMS = [
 # Whether the sentences are those that ship with the project: what was found then says nothing about BERT.
 SYNTHETIC = (
     config["data"]["source"] == "tsv"
-    and Path(config["data"]["folder"]).resolve() == Path(shipped("corpus")).resolve()
+    and Path(config["data"]["folder"] or "").resolve() == Path(shipped("corpus")).resolve()
 )
 
 

@@ -46,6 +46,7 @@ rule report:
         snakefile=os.path.relpath(workflow.main_snakefile),
         config=str(RESULTS / "config.yaml"),
         synthetic=SYNTHETIC,
+        tasks=len(config["tasks"]),
         style=os.path.relpath(RULES.parent / "report" / "style.css"),
     message:
         "Build the report"
