@@ -103,8 +103,7 @@ def pick(table: pd.DataFrame, **values: object) -> pd.DataFrame:
     """
     rows = table
     for name, value in values.items():
-        several = value if isinstance(value, list | tuple | set | dict) else [value]
-        rows = rows[rows[name].isin(list(several))]
+        rows = rows[rows[name].isin(_values(value))]
     if rows.empty:
         wanted = ", ".join(f"{name} {_listed(value)}" for name, value in values.items())
         raise InputError(
@@ -113,9 +112,13 @@ def pick(table: pd.DataFrame, **values: object) -> pd.DataFrame:
     return rows
 
 
+def _values(value: object) -> list[object]:
+    """The values that a column may have: those of a collection, or the one value."""
+    return list(value) if isinstance(value, list | tuple | set | dict) else [value]
+
+
 def _listed(value: object) -> str:
-    several = value if isinstance(value, list | tuple | set | dict) else [value]
-    return " or ".join(map(str, several))
+    return " or ".join(map(str, _values(value)))
 
 
 def describe(caption: str, label: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,14 +30,13 @@ NAMES = {
 }
 """Titles of the controls."""
 _DIRECTIONS = {name: name.replace("_to_", " →\n") for name in DIRECTIONS}
-_WHOSE = {"pre-trained": False, "untrained": True}
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the difference of every head to each of the five controls, in both directions.
 
     Colours begin at 0: what a head lacks compared with a control says nothing of links. Dots mark
-    heads that exceed all five. The last column counts heads, with random weights beside.
+    heads that exceed all five. The headline counts them, with random weights beside.
     """
     table, controls = sources.table(HEADS), sources.table(CONTROLS_OF_HEADS, "controls")
     own = controls[controls["state"] != RANDOM]
@@ -68,11 +66,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
 def _headline(table: pd.DataFrame) -> str:
     """How many heads exceed all controls in either direction, and how many untrained ones do."""
-    counts: Mapping[str, tuple[int, int]] = {
-        name: _counted(table[(table["state"] == RANDOM) == is_random])
-        for name, is_random in _WHOSE.items()
-    }
-    (found, heads), (by_chance, others) = counts["pre-trained"], counts["untrained"]
+    is_random = table["state"] == RANDOM
+    found, heads = _counted(table[~is_random])
+    by_chance, others = _counted(table[is_random])
     said = f"{found or 'No'} of {heads} heads exceed all five controls in one direction"
     return f"{said}, untrained {by_chance or 'none'} of {others}" if others else said
 
