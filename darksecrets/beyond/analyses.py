@@ -71,8 +71,8 @@ def switch_on(named: Iterable[str]) -> tuple[list[str], dict[str, str]]:
         return [PAPER, *known], {}
     if PAPER not in named:
         raise InputError(
-            f"analyses: found [{', '.join(named)}], expected '{PAPER}' among them: a run always "
-            f"makes the paper, and others beside it. Write [{', '.join([PAPER, *named])}]."
+            f"analyses is [{', '.join(named)}] and lacks '{PAPER}': a run always makes the paper, "
+            f"and others beside it. Write [{', '.join([PAPER, *named])}]."
         )
     needed: dict[str, str] = {}
     queue = [name for name in named if name != PAPER]

@@ -62,7 +62,10 @@ def key(path: str, value: object, *words: str) -> Case:
 def message_of(config: Mapping[str, Any] | Path, *, looking: bool = False) -> str:
     """The message that refuses a configuration, or a file of one; empty if it is right."""
     try:
-        given = load_configfile(config) if isinstance(config, Path) else config
+        given = config
+        if isinstance(config, Path):
+            given = load_configfile(config)
+            configuration.refuse_ambiguous_numbers([config])
         resolved = configuration.resolve(given, needs_data=not looking)
         preflight.check(resolved, looking=looking)
         if looking:

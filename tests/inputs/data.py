@@ -49,7 +49,7 @@ def _place(folder: Path, value: str) -> Config:
 
 
 TSV = [
-    _row("too few fields", "no tab", "1 tab-separated fields", "expected 2"),
+    _row("too few fields", "no tab", "1 tab-separated fields", "instead of 2"),
     _row("too many fields", "a\tb\t1", "3 tab-separated fields"),
     _row("another label", "fine\t7", "'7'", "negative or positive"),
     _row("an empty label", "fine\t", "label ''"),
@@ -80,8 +80,8 @@ TSV = [
     _train("a binary", bytes(range(256)) * 4, "not UTF-8"),
     _train("UTF-16", GOOD.encode("utf-16"), "not UTF-8"),
     _train("gzip", b"\x1f\x8b\x08\x00" + bytes(100), "not UTF-8"),
-    _train("one class", HEADER + "a\t1\n" * 40, "no example with the label negative"),
-    _train("one row", HEADER + "a\t1\n", "no example with the label negative"),
+    _train("one class", HEADER + "a\t1\n" * 40, "no example has the label negative"),
+    _train("one row", HEADER + "a\t1\n", "no example has the label negative"),
     _train("NUL", GOOD + "\0\t1\n", "line 42", "shows nothing"),
     Case(
         "validation: one class",
@@ -93,8 +93,8 @@ TSV = [
         lambda f: glue(f, dev=HEADER + "a\t1\n"),
         ("dev.tsv", "all 1 examples"),
     ),
-    Case("no training file", _without("train.tsv"), ("train.tsv", "No file")),
-    Case("no validation file", _without("dev.tsv"), ("dev.tsv", "No file")),
+    Case("no training file", _without("train.tsv"), ("train.tsv", "there is no file")),
+    Case("no validation file", _without("dev.tsv"), ("dev.tsv", "there is no file")),
     Case(
         "no folder", lambda f: _place(f, str(f / "none")), ("data.folder", "none", "no such folder")
     ),
@@ -161,8 +161,9 @@ def _number(name: str, label: str) -> Case:
 
 OTHERS = [
     _json("an open brace", '{"t": "a"', "not valid JSON"),
-    _json("a list", '["a", "no"]', "expected an object"),
-    _json("a number", "5", "expected an object"),
+    _json("a key twice", '{"t": "a", "t": "b", "l": "no"}', "'t' has several values"),
+    _json("a list", '["a", "no"]', "is not an object"),
+    _json("a number", "5", "is not an object"),
     _json("no label", '{"t": "a"}', "no column 'l'"),
     _json("no text", '{"l": "no"}', "no column 't'"),
     _json("a text that is null", '{"t": null, "l": "no"}', "expected a text"),
@@ -209,12 +210,12 @@ OTHERS = [
     Case(
         "columns that the file does not have",
         lambda f: own(f, "tsv", "a\tno\nb\tyes\n", columns=["t", "l", "more"]),
-        ("train.tsv, line 1", "expected 3"),
+        ("train.tsv, line 1", "instead of 3"),
     ),
     Case(
         "a class without examples",
         lambda f: own(f, "csv", _CSV, labels=["no", "yes", "maybe"]),
-        ("train.csv", "no example with the label maybe"),
+        ("train.csv", "no example has the label maybe"),
     ),
     Case(
         "other classes",
@@ -244,22 +245,23 @@ def _links(name: str, content: str | bytes, *words: str) -> Case:
 
 
 LINKS = [
-    _link("a word that is not there", "Kim slept .\tslept\tTom", "'Tom' was not found"),
-    _link("a target that is not there", "Kim slept .\twoke\tKim", "'woke' was not found"),
-    _link("a part of a word", "Kimberly slept .\tslept\tKim", "'Kim' was not found"),
-    _link("another case", "Kim slept .\tslept\tkim", "'kim' was not found"),
+    _link("a word that is not there", "Kim slept .\tslept\tTom", "'Tom' is not among"),
+    _link("a target that is not there", "Kim slept .\twoke\tKim", "'woke' is not among"),
+    _link("a part of a word", "Kimberly slept .\tslept\tKim", "'Kim' is not among"),
+    _link("another case", "Kim slept .\tslept\tkim", "'kim' is not among"),
     _link("an ambiguous element", "he sat and slept , so he\tslept\the", "more than once"),
-    _link("an element twice", "Kim and Tom sat\tsat\tKim|Kim", "'Kim' more than once"),
+    _link("an element twice", "Kim and Tom sat\tsat\tKim|Kim", "'Kim' stands there more than once"),
     _link(
         "an element in many places", "a " * 12 + "b\tb\t" + "|".join(["a"] * 12), "more than once"
     ),
-    _link("many places of two", "a c " * 300 + "b\tb\ta|c|zzz", "'zzz' was not found"),
-    _link("no element", "Kim slept .\tslept\t", "expected sentence, target, core_elements"),
-    _link("an empty element", "Kim and Tom slept .\tslept\tKim|", "'' was not found"),
-    _link("a space as element", "Kim and Tom slept .\tslept\t ", "was not found"),
-    _link("two fields", "Kim slept .\tslept", "expected sentence, target, core_elements"),
+    _link("many places of two", "a c " * 300 + "b\tb\ta|c|zzz", "'zzz' is not among"),
+    _link("no element", "Kim slept .\tslept\t", "is not sentence, target, core_elements"),
+    _link("an empty element", "Kim and Tom slept .\tslept\tKim|", "'' is not among"),
+    _link("a space as element", "Kim and Tom slept .\tslept\t ", "is not among"),
+    _link("one word many times", "he " * 6000 + "nods\tnods\the", "are not one sentence"),
+    _link("two fields", "Kim slept .\tslept", "is not sentence, target, core_elements"),
     _link("four fields", "Kim slept .\tslept\tKim\tx", "with a tab between"),
-    _link("an empty line", "\n" + LINK, "expected sentence, target"),
+    _link("an empty line", "\n" + LINK, "is not sentence, target"),
     _link("Latin-1", b"Kim \xe9\tKim\tx", "not UTF-8"),
     _links("empty", "", "empty"),
     _links("no header", LINK, "expected the tab-separated header"),
@@ -284,7 +286,7 @@ LINKS = [
     Case(
         "FrameNet: a folder without it",
         lambda f: run(framenet={"source": "nltk", "path": str(f)}),
-        ("found no",),
+        ("has no frameIndex",),
     ),
     Case(
         "FrameNet: no folder",
@@ -346,7 +348,7 @@ LABELLED = [
     _maps(
         "another array", "maps.npz", lambda _: _archive(maps=np.zeros(3)), "`values`", "['maps']"
     ),
-    _maps("too few numbers", "maps.npz", lambda _: _archive(values=np.zeros(3)), "found 3 numbers"),
+    _maps("too few numbers", "maps.npz", lambda _: _archive(values=np.zeros(3)), "has 3 numbers"),
     _maps("a single array", "maps.npz", lambda _: _npy(np.zeros(3)), "maps.npz"),
     _maps(
         "an array of objects",
@@ -355,13 +357,13 @@ LABELLED = [
         "not a complete",
     ),
     _maps("missing", "maps.csv", lambda _: None, "missing"),
-    _maps("empty", "maps.csv", lambda _: b"", "expected"),
+    _maps("empty", "maps.csv", lambda _: b"", "instead of"),
     _maps("cut in half", "maps.csv", lambda c: c[: len(c) // 2], "maps.csv"),
     _maps("Latin-1", "maps.csv", lambda c: c.replace(b"[CLS]", b"[\xe9]", 1), "maps.csv"),
-    _maps("other columns", "maps.csv", _replace("map,", "name,"), "found the columns"),
+    _maps("other columns", "maps.csv", _replace("map,", "name,"), "the columns are"),
     _maps("only a header", "maps.csv", lambda c: c.split(b"\n")[0] + b"\n", "no rows"),
     _maps("missing", "labels.csv", lambda _: None, "missing", "Label the maps"),
-    _maps("other columns", "labels.csv", _replace("label,", "class,"), "found the columns"),
+    _maps("other columns", "labels.csv", _replace("label,", "class,"), "the columns are"),
     _maps(
         "a class that does not exist",
         "labels.csv",
@@ -382,7 +384,7 @@ LABELLED = [
     Case(
         "labelled maps: no label",
         lambda f: run(patterns={"annotations": [str(_no_labels(f))], "folds": 2}),
-        ("set: found maps with no label",),
+        ("set: the maps have no label",),
     ),
     Case(
         "labelled maps: an empty folder",
@@ -428,10 +430,10 @@ TEXTS = [
     _text("a number", 5, "5 (int)", "in quotes"),
     _text("true", True, "True (bool)"),
     _text("a mapping", {"Yes": "it is"}, "YAML reads"),
-    _text("a number in a list", ["one", 2], "example 2", "found 2"),
+    _text("a number in a list", ["one", 2], "example 2: 2 is no text"),
     _text("an empty list", [], "no sentence"),
-    _text("an empty sentence", ["one", ""], "example 2", "empty sentence"),
-    _text("half of a pair", "one |||", "empty sentence"),
+    _text("an empty sentence", ["one", ""], "example 2", "sentence is empty"),
+    _text("half of a pair", "one |||", "sentence is empty"),
     _text("zero-width", ["one", "\u200b"], "example 2", "finds no token"),
     _text("half of a character", ["a\ud800"], "half of a character"),
     _text("nested", [[["a"]]], "example 1"),

@@ -14,11 +14,13 @@ import json
 import math
 import operator
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, cast
 
 import jsonschema
+import yaml
 
 from darksecrets.beyond import analyses
 from darksecrets.core.run.errors import InputError
@@ -42,11 +44,12 @@ _IN_WORDS = {
     "exclusiveMaximum": "less than {}",
     "maximum": "at most {}",
     "maxLength": "at most {} characters",
-    "minItems": "at least {} in the list",
-    "maxItems": "at most {} in the list",
+    "minItems": "a list of at least {}",
+    "maxItems": "a list of at most {}",
     "enum": "one of {}",
+    "type": "of the type {}",
 }
-"""What keywords of the schema expect, where the keyword itself is no plain English."""
+"""What keywords of the schema ask for, where the keyword itself is no plain English."""
 
 _PROJECT = "<project>/"
 """Beginning of paths in a configuration that are within the project's folder."""
@@ -96,6 +99,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     Raises:
         InputError: Names every key that is unknown, missing or of a wrong type.
     """
+    _require_tree(config)
     schema = load_schema()
     seed = schema["properties"][constants.SEED]["default"]
     config = constants.remove_constants(_as_meant(config, schema), seed)
@@ -170,7 +174,7 @@ def _add_seeds(entries: Mapping[str, dict[str, Any]], seeds: list[int]) -> None:
         InputError: Tasks lack the run's first seed, whose models are compared between tasks.
     """
     wrong = [
-        f"  - tasks.{name}.seeds: found {entry['seeds']}, expected {seeds[0]} among them, the "
+        f"  - tasks.{name}.seeds is {entry['seeds']} and lacks {seeds[0]}, the "
         "first of `seeds`: models of that seed are compared between tasks"
         for name, entry in entries.items()
         if seeds[0] not in entry.setdefault("seeds", list(seeds))
@@ -189,8 +193,8 @@ def check_places(config: Mapping[str, Any], sections: Iterable[str] = _SECTIONS)
         missing = config[section]["source"] == source and not config[section][key]
         if missing and section in sections:
             raise InputError(
-                f"The configuration is not valid:\n  - {section}.{key}: found nothing, expected a "
-                f"{key}, because {section}.source is '{source}'."
+                f"The configuration is not valid:\n  - {section}.{key} is missing, and needed "
+                f"because {section}.source is '{source}'."
             )
 
 
@@ -207,6 +211,56 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
         return value
     named = {str(each): each for each in schema.get("enum", ())}
     return named[value] if value in named else _read_text(value, _kinds(schema))
+
+
+def _require_tree(config: Mapping[str, Any]) -> None:
+    """Refuse a configuration that contains itself, or is nested too deeply to be read."""
+    try:
+        json.dumps(config, default=str)
+    except (ValueError, RecursionError):
+        raise InputError(
+            "The configuration contains itself (an alias of YAML stands below its own anchor), or "
+            "is nested too deeply. Write the values out."
+        ) from None
+
+
+def refuse_ambiguous_numbers(paths: Iterable[Path]) -> None:
+    """Refuse numbers of YAML 1.1 that mean something else than they seem to.
+
+    Args:
+        paths: Files of a configuration.
+
+    Raises:
+        InputError: ``010``, which is 8, or ``1:30``, which is 90; the message names the line.
+    """
+    for path in paths:
+        try:
+            document = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
+        except yaml.YAMLError:
+            continue  # Snakemake has read the file as JSON, which has no such numbers
+        for node in _scalars(document):
+            numeric = node.tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+            if numeric and re.search(r"^[-+]?0[\d_]+$|:", node.value):
+                raise InputError(
+                    f"{path}, line {node.start_mark.line + 1}: YAML reads {node.value} in another "
+                    "base than 10. Write a decimal number, or put a text in quotes."
+                )
+
+
+def _scalars(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
+    """The scalars of a document, each once; anchors may be used several times."""
+    left, seen = [node], set()
+    while left:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, yaml.ScalarNode):
+            yield each
+        elif isinstance(each, yaml.SequenceNode):
+            left += each.value
+        elif isinstance(each, yaml.MappingNode):
+            left += [part for pair in each.value for part in pair]
 
 
 def _kinds(schema: Mapping[str, Any]) -> set[str]:
@@ -252,7 +306,7 @@ def _validator() -> Any:  # noqa: ANN401 - a class that jsonschema makes
 
 
 def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
-    """Yield a line per mistake: where, what was found, what was expected."""
+    """Yield a line per mistake: where, what is there, what must be."""
     where = ".".join(str(part) for part in error.path) or "top level"
     instance, schema = cast("Any", error.instance), cast("dict[str, Any]", error.schema)
     if error.validator == "additionalProperties":
@@ -260,13 +314,13 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
         for key in sorted(set(instance) - set(known), key=str):
             close = difflib.get_close_matches(str(key), known, n=1)
             hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
-            yield f"{where}: found the unknown key '{key}'; {hint}"
+            yield f"{where}: unknown key '{key}'; {hint}"
     elif error.validator == "required":
         missing = [key for key in schema["required"] if key not in instance]
-        yield f"{where}: expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+        yield f"{where}: missing key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
     elif error.validator == "uniqueItems":
         twice = sorted({str(each) for each in instance if instance.count(each) > 1})
-        yield f"{where}: found {', '.join(twice)} more than once, expected each once"
+        yield f"{where}: {', '.join(twice)} stands there more than once"
     else:
         kind = type(instance).__name__
         finite = " that is finite" if kind == "float" and not math.isfinite(instance) else ""
@@ -275,11 +329,11 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
         if error.validator == "enum":
             close = difflib.get_close_matches(str(instance), map(str, schema["enum"]), n=1)
         hint = f"did you mean '{close[0]}'? " if close else ""
-        yield f"{where}: found {found}; {hint}expected {_expected(error)}{finite}"
+        yield f"{where} is {found}; {hint}it must be {_expected(error)}{finite}"
 
 
 def _expected(error: jsonschema.ValidationError) -> str:
-    """What the schema expects where it found a mistake."""
+    """What the schema asks for where there is a mistake."""
     schema, name = cast("dict[str, Any]", error.schema), str(error.validator)
     if name in ("pattern", "anyOf") and "$comment" in schema:
         return str(schema["$comment"])
@@ -321,9 +375,9 @@ def _read_origin(record: Path) -> dict[str, Any]:
         expected = content.pop(_DIGEST)
         if (found := _digest(content)) == expected:
             return dict(content)
-        problem = f"found content with the digest {found}, expected {expected}"
+        problem = f"its content has the digest {found}, not {expected}"
     except (ValueError, AttributeError, KeyError, TypeError) as error:
-        problem = f"found no origin with a digest in JSON ({error!r}), expected one"
+        problem = f"it is not an origin with a digest in JSON ({error!r})"
     raise InputError(
         f"{record}: {problem}. The file says where the data and the model of this run came from. "
         "Remove the file if they are those of the configuration: the next run writes it again. "
@@ -348,7 +402,7 @@ def check_results_folder(
     for path in (results, *results.parents):
         if path.exists() and not path.is_dir():
             raise InputError(
-                f"run: found the file {path} where the folder of the results should be. Give this "
+                f"run: the file {path} is where the folder of the results should be. Give this "
                 "run another name (`run:`), or move that file away."
             )
     record = results / "origin.json"
@@ -360,9 +414,9 @@ def check_results_folder(
             content.pop("data", None)
     if found != expected:
         raise InputError(
-            f"{results} holds a run of another configuration:\n  found    {json.dumps(found)}\n"
-            f"  expected {json.dumps(expected)}\nGive this run another name (`run:`), or move that "
-            "folder away."
+            f"{results} holds a run of another configuration:\n  there    {json.dumps(found)}\n"
+            f"  asked for {json.dumps(expected)}\nGive this run another name (`run:`), or move "
+            "that folder away."
         )
 
 

@@ -69,10 +69,10 @@ def remove_constants(config: Mapping[str, Any], seed: object) -> dict[str, Any]:
             continue
         found = part.pop(last)
         if found != value:
-            use = f"expected {value!r}: no longer a setting"
+            use = f"which is now always {value!r}"
             if key in seed_keys:
                 use = f"use `{SEED}`, the seed of everything that is sampled"
-            wrong.append(f"  - {key}: found {found!r}, {use}; remove it")
+            wrong.append(f"  - {key} is {found!r}, {use}; remove it")
     if wrong:
         raise InputError("\n".join(["The configuration is of an earlier version:", *wrong]))
     only_constants = {key.split(".")[0] for key in CONSTANTS if left.get(key.split(".")[0]) == {}}

@@ -209,7 +209,7 @@ def check_disk(results: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed - made:
         raise InputError(
-            f"{results}: found {free / 1e9:.1f} GB of free disk space, expected about "
+            f"{results}: {free / 1e9:.1f} GB of disk space are free, and the run needs about "
             f"{(needed - made) / 1e9:.1f} GB. Free some, or run fewer tasks or seeds, or lower "
             "samples.size."
         )

@@ -89,13 +89,13 @@ def chosen(
     """
     tasks = list(known)
     elsewhere = shipped().keys() - set(run)
-    expected = f"one of {', '.join(tasks)}" if tasks else "none: there are no tasks to choose from"
+    choice = f"The tasks are {', '.join(tasks)}" if tasks else "There are no tasks to choose from"
     mistakes = []
     for name in names or ():
         if name not in tasks and name not in elsewhere:
             close = difflib.get_close_matches(name, tasks, n=1, cutoff=0.5)
-            hint = f"did you mean '{close[0]}'? " if close else ""
-            mistakes.append(f"{key}: found '{name}'; {hint}expected {expected}")
+            hint = f"Did you mean '{close[0]}'? " if close else ""
+            mistakes.append(f"{key}: unknown task '{name}'. {hint}{choice}")
     if mistakes:
         listed = "\n".join(f"  - {line}" for line in mistakes)
         raise InputError(
@@ -110,14 +110,14 @@ def _names(tasks: Mapping[str, Any]) -> Iterator[str]:
     for name in map(str, tasks):
         if not NAME.fullmatch(name):
             yield (
-                f"tasks: found the name {name!r}, expected at most 30 letters, digits or . _ + -, "
-                "the first a letter or digit: it is part of paths"
+                f"tasks: the name {name!r} cannot be part of a path. Use at most 30 letters, "
+                "digits or . _ + -, the first a letter or digit"
             )
         if name.lower() in map(str.lower, RESERVED):
-            yield f"tasks: found the name {name!r}, which is taken by another folder of the results"
+            yield f"tasks: the name {name!r} is taken by another folder of the results"
         if other := lower.get(name.lower()):
             yield (
-                f"tasks: found {other!r} and {name!r}, which differ only in case; some file "
+                f"tasks: {other!r} and {name!r} differ only in case; some file "
                 "systems cannot tell them apart"
             )
         lower[name.lower()] = name
@@ -127,7 +127,7 @@ def _unknown(name: str) -> str:
     close = difflib.get_close_matches(name, shipped(), n=1, cutoff=0.5)
     hint = f"did you mean '{close[0]}'? " if close else ""
     return (
-        f"tasks: found '{name}' without an entry; {hint}{', '.join(shipped())} ship with the "
+        f"tasks: '{name}' has no entry; {hint}{', '.join(shipped())} ship with the "
         "project, any other task needs an entry (docs/tasks.md)"
     )
 
@@ -194,17 +194,17 @@ def _written(label: object) -> object:
 def _mistakes(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> Iterator[str]:
     """Mistakes of one entry, to be written after its name."""
     if missing := [key for key in ("text", "label", "metrics") if key not in entry]:
-        yield f": expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+        yield f" lacks the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
     if "labels" in own and "range" in own:
-        yield ": found labels and range, expected labels (classes) or range (regression)"
+        yield " has labels and range: give labels (classes) or range (regression)"
     elif "labels" in entry:
         yield from _label_faults(entry["labels"])
     elif "range" in entry:
         low, high = entry["range"]
         if not low < high:
-            yield f".range: found [{low:g}, {high:g}], expected the smaller number first"
+            yield f".range is [{low:g}, {high:g}]: write the smaller number first"
     else:
-        yield ": expected labels (names of the classes) or range (of a regression)"
+        yield " lacks labels (names of the classes) or range (of a regression)"
     if "labels" in entry or "range" in entry:
         for metric in entry.get("metrics", ()):
             yield from _metric_faults(metric, len(entry.get("labels", ())))
@@ -217,13 +217,13 @@ def _label_faults(labels: Any) -> Iterator[str]:  # noqa: ANN401
         found = ", ".join(
             str(label).lower() if isinstance(label, bool) else repr(label) for label in wrong
         )
-        yield f".labels: found {found}, expected names; put yes, no, on, off, true, false in quotes"
+        yield f".labels has {found}, not names: put yes, no, on, off, true, false in quotes"
         return
     names = list(labels.values()) if isinstance(labels, Mapping) else labels
     if repeated := sorted({label for label in names if names.count(label) > 1}):
-        yield f".labels: found {', '.join(repeated)} more than once, expected different names"
+        yield f".labels has {', '.join(repeated)} more than once: use different names"
     if len(set(names)) < 2:
-        yield f".labels: found {len(set(names))} class, expected at least two"
+        yield f".labels has {len(set(names))} class: at least two are needed"
 
 
 def _metric_faults(name: str, classes: int) -> Iterator[str]:
@@ -231,10 +231,12 @@ def _metric_faults(name: str, classes: int) -> Iterator[str]:
     if metric is None:
         close = _similar(name)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are: {known}"
-        yield f".metrics: found the unknown metric '{name}'; {hint}"
+        yield f".metrics: unknown metric '{name}'; {hint}"
     elif not metric.fits(classes):
-        found = f"'{name}', a metric {_what(metric)}, for {_describe_task(classes)}"
-        yield f".metrics: found {found}; expected {known}"
+        yield (
+            f".metrics: '{name}' is a metric {_what(metric)} and does not fit "
+            f"{_describe_task(classes)}; use {known}"
+        )
 
 
 def _what(metric: Metric) -> str:
@@ -272,25 +274,25 @@ _SHORT = {
 
 def _data_faults(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> Iterator[str]:
     if "files" in own and "hub" in own:
-        yield ": found files and hub, expected one of them"
+        yield " has files and hub: give one of them"
     if "files" in own:
         for split, path in own["files"].items():
             if Path(path).suffix not in SUFFIXES:
                 ends = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-                yield f".files.{split}: found {path}, expected a file that ends in {ends}"
+                yield f".files.{split} is {path}: give a file that ends in {ends}"
     if missing := [
         key
         for key in ("repository", "revision")
         if "hub" in own and key not in entry.get("hub", {})
     ]:
-        yield f".hub: expected the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
+        yield f".hub lacks the key{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
     columns = entry.get("columns", ())
     wanted = [*entry.get("text", ()), *([entry["label"]] if "label" in entry else [])]
     if columns and (absent := [column for column in wanted if column not in columns]):
-        yield f".columns: found {', '.join(columns)}, without {', '.join(absent)}"
+        yield f".columns is {', '.join(columns)}, without {', '.join(absent)}"
     if len(set(wanted)) < len(wanted):
-        yield f": found the columns {', '.join(wanted)}, expected different ones for text and label"
+        yield f" has the columns {', '.join(wanted)}: use different ones for text and label"
     if "files" in entry or "hub" in entry:
         return
     if data["source"] is None:
-        yield ": found neither files nor hub; expected where the data are, here or in data.source"
+        yield " has neither files nor hub: say where the data are, here or in data.source"

@@ -28,6 +28,7 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
     if kind in KNOWN:
         return ""
     return (
-        f"Compressed models with fewer heads, MLPs or layers are left out: found the model type "
-        f"'{kind}', expected one of {', '.join(KNOWN)}. The other rows of compression.csv are made."
+        f"Compressed models with fewer heads, MLPs or layers are left out: this is possible with "
+        f"the model types {', '.join(KNOWN)}, not with '{kind}'. The other rows of compression.csv "
+        "are made."
     )

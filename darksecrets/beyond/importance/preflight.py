@@ -29,7 +29,7 @@ def check(config: Mapping[str, Any]) -> None:
     tasks = config["importance"]["learned_gates"]["tasks"]
     if tasks and not config["ablation"]["states"]:
         raise InputError(
-            f"Found importance.learned_gates.tasks: [{', '.join(tasks)}], but ablation.states: []. "
+            f"importance.learned_gates.tasks is [{', '.join(tasks)}], but ablation.states is []. "
             "Expected [finetuned] or more states, whose importance gates are compared with. Change "
             "one of them."
         )

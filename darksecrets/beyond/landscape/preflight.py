@@ -27,8 +27,8 @@ def check_grid(points: int) -> None:
     """
     if points % 2 == 0:
         raise InputError(
-            f"landscape.surface.grid: found {points}, expected an odd number, so that the "
-            f"fine-tuned model is a point of the grid. Set {points - 1} or {points + 1}."
+            f"landscape.surface.grid is {points}, but must be odd, so that the fine-tuned model "
+            f"is a point of the grid. Set {points - 1} or {points + 1}."
         )
 
 

@@ -362,8 +362,8 @@ class Distances:
         heads = store.layers * store.heads
         if heads == 1:
             raise InputError(
-                f"{store.folder}: found an encoder of one head; expected several, to measure the "
-                "distances between them. Run only targets without the redundancy of heads."
+                f"{store.folder}: this encoder has one head, so there are no distances between "
+                "heads. Run only targets without the redundancy of heads."
             )
         chosen = sample(store.lengths, work / math.comb(heads, 2), seed)
         pairs = np.empty((len(chosen), math.comb(heads, 2)))

@@ -37,9 +37,8 @@ def check_heads(config: Mapping[str, Any]) -> None:
     folder = known_folder(config["model"])
     if folder and _heads(folder / "config.json") == 1:
         raise InputError(
-            f"{folder}: found an encoder of one head, expected several, to measure the distances "
-            "between them. Start the run again without targets of the redundancy of heads: "
-            "everything else runs."
+            f"{folder}: this encoder has one head, so there are no distances between heads. Start "
+            "the run again without targets of the redundancy of heads: everything else runs."
         )
 
 

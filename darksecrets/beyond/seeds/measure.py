@@ -88,15 +88,15 @@ def read(
     for part, (path, _) in zip(parts, files, strict=True):
         if part["idx"].tolist() != parts[0]["idx"].tolist():
             raise InputError(
-                f"{path}: found predictions of other examples than in {files[0][0]}; expected "
-                "those of one validation split. Remove both and run again."
+                f"{path}: these predictions are of other examples than those in {files[0][0]}. "
+                "Remove both files and run again."
             )
     curves = [_curve(path, task) for _, path in files]
     if len({curve.shape for curve in curves}) > 1:
         found = ", ".join(sorted({str(curve.shape[-1]) for curve in curves}))
         raise InputError(
-            f"{task.name}: found learning curves of {found} epochs, expected the same number for "
-            "all seeds. Remove the folder seed_grid of the run, and run again."
+            f"{task.name}: the learning curves of the seeds have different numbers of epochs "
+            f"({found}). Remove the folder seed_grid of the run, and run again."
         )
     scores = np.stack(curves).reshape(len(inits), len(orders), *curves[0].shape)
     return Grid(

@@ -306,8 +306,8 @@ def add_retrained(result: SweepResult, predictions: Mapping[str, pd.DataFrame]) 
     for name, table in predictions.items():
         if table["idx"].tolist() != result.idx.tolist():
             raise InputError(
-                f"Found predictions of the re-trained subnetwork {name} for other examples than "
-                "those of the fine-tuned model, expected the same. Run both again."
+                f"The predictions of the re-trained subnetwork {name} are of other examples than "
+                "those of the fine-tuned model. Run both again."
             )
         found.append(table["prediction"].to_numpy(dtype=result.predictions.dtype))
     return SweepResult(sets_of([WHOLE, *predictions]), np.stack(found), result.labels, result.idx)

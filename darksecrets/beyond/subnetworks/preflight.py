@@ -41,8 +41,8 @@ def check_tasks(config: Mapping[str, Any], left_out: str = "") -> None:
     ablation.check_states(config, left_out)
     if not config["subnetworks"]["tasks"] or "finetuned" not in config["ablation"]["states"]:
         raise InputError(
-            "This run searches for no subnetworks: found subnetworks.tasks: "
-            f"{config['subnetworks']['tasks']} and ablation.states: "
-            f"{config['ablation']['states']}, expected names of tasks, and finetuned among the "
-            "states. Change the configuration, or leave out `subnetworks` and `subnetwork_scores`."
+            "This run searches for no subnetworks. subnetworks.tasks must name tasks and is "
+            f"{config['subnetworks']['tasks']}; ablation.states must include finetuned and is "
+            f"{config['ablation']['states']}. Change the configuration, or leave out `subnetworks` "
+            "and `subnetwork_scores`."
         )

@@ -102,8 +102,8 @@ def extract(
     """
     if Path(output).exists() and not overwrite:
         raise InputError(
-            f"{output}: found something there, expected a new folder for the store. Choose "
-            "another, or replace it with overwrite=True."
+            f"{output} is already there and would be overwritten. Choose another folder, or "
+            "replace it with overwrite=True."
         )
     tokenizer = load_tokenizer(Path(model_folder))
     table, inputs = encode_longest_first(examples, tokenizer, max_length)
@@ -234,8 +234,8 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
         found = [tuple(layer.shape) for layer in seen.maps.values()]
         if found != [expected] * shape.layers:
             raise InputError(
-                f"{type(model).__name__} returned attention of the shapes {found or 'none'}, but "
-                f"{shape.layers} times {expected} (examples, heads, tokens, tokens) was expected. "
+                f"{type(model).__name__} returned attention of the shapes {found or 'none'} "
+                f"instead of {shape.layers} times {expected} (examples, heads, tokens, tokens). "
                 "Use a checkpoint with full self-attention."
             )
         # Layers are rounded one at a time, directly into the result.
@@ -369,8 +369,8 @@ def encode_longest_first(
     numbers = list(examples.get("idx", range(len(encoded["input_ids"]))))
     if len(numbers) != len(encoded["input_ids"]) or len({*numbers}) < len(numbers):
         raise InputError(
-            f"idx: found {len(numbers)} numbers, {len({*numbers})} of them different, expected a "
-            f"different one for each of the {len(encoded['input_ids'])} examples."
+            f"idx: {len(numbers)} numbers, {len({*numbers})} of them different, for "
+            f"{len(encoded['input_ids'])} examples. Give each example a number of its own."
         )
     order = np.lexsort((numbers, [-len(ids) for ids in encoded["input_ids"]]))
     # Arrays, because lists of Python numbers would take much memory with many examples.

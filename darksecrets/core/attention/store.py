@@ -82,8 +82,8 @@ class AttentionWriter:
         reach = reach_of(self._windows, shape[-1])
         if reach is not None and np.moveaxis(half, 1, -1)[~reach].any():
             raise InputError(
-                f"Example idx {idx}: found attention beyond the layers' windows "
-                f"{list(self._windows)}, expected none. Extract the maps again."
+                f"Example idx {idx} has attention beyond the layers' windows "
+                f"{list(self._windows)}. Extract the maps again."
             )
         errors = np.abs(half.sum(axis=-1, dtype=np.float64) - 1)
         if not errors.max() <= ROW_SUM_TOLERANCE:  # written so that NaN fails, too
@@ -326,7 +326,7 @@ class AttentionStore(Maps):
         for name, number, count in (("layer", layer, self.layers), ("head", head, self.heads)):
             if not 1 <= number <= count:
                 raise InputError(
-                    f"{self.folder}: found {name} {number}, expected a {name} from 1 to {count}."
+                    f"{self.folder}: there is no {name} {number}; it has {name}s from 1 to {count}."
                 )
         return [own for _, maps in self.batches() for own in maps[:, layer - 1, head - 1].copy()]
 
@@ -358,7 +358,7 @@ def _read(file: Path, how: Callable[[Path], Any]) -> Any:  # noqa: ANN401 - what
         return how(file)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
-            f"{file}: found a damaged file ({error}), expected part of an attention store. Remove "
+            f"{file}: this part of an attention store is damaged ({error}). Remove "
             f"{file.parent} and run again."
         ) from None
 

@@ -35,7 +35,7 @@ def check(dataset: DatasetDict, task: Task) -> dict[str, Any]:
             out of range; a class has no training example; or an ``idx`` is repeated.
     """
     if missing := [split for split in SPLITS if split not in dataset]:
-        raise InputError(f"{task.name}: no split {', '.join(missing)}; found {', '.join(dataset)}.")
+        raise InputError(f"{task.name}: no split {', '.join(missing)} among {', '.join(dataset)}.")
     tables = {}
     for split in SPLITS:
         where = f"{task.name}, {split}"
@@ -86,7 +86,7 @@ def _check_types(split: Dataset, task: Task, where: str) -> None:
     expected = {"idx": "int64", **dict.fromkeys(task.columns, "string"), "label": label}
     found = {name: getattr(kind, "dtype", str(kind)) for name, kind in split.features.items()}
     if found != expected:
-        raise InputError(f"{where}: columns are {_listed(found)}; expected {_listed(expected)}.")
+        raise InputError(f"{where}: columns are {_listed(found)}, not {_listed(expected)}.")
     names = getattr(split.features["label"], "names", None)
     if names is not None and tuple(names) != task.labels:
         raise InputError(

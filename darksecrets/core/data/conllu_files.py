@@ -75,7 +75,7 @@ def read(path: Path, tag_of: Callable[[Token], str] = part_of_speech) -> list[Se
             reader.fields = named.split("-")
         sentences.append(_sentence(block, tokens, document, reader, tag_of))
     if not sentences:
-        raise InputError(f"{path}: found no sentence, expected a treebank in CoNLL-U.")
+        raise InputError(f"{path} has no sentence in CoNLL-U. Give a treebank.")
     if not any(sentence.mentions for sentence in sentences):
         return [replace(sentence, mentions=None) for sentence in sentences]
     return sentences
@@ -103,16 +103,16 @@ def _parsed(block: Block) -> TokenList:
         fields = 1 if line.startswith("#") else len(line.split("\t"))
         if fields not in (1, 10) or (fields == 1 and not line.startswith("#")):
             raise InputError(
-                f"{block.path}, line {block.first + number}: found {fields} columns, expected 10 "
-                f"with a tab between, as in CoNLL-U. {_CORRECT}"
+                f"{block.path}, line {block.first + number}: {fields} columns instead of the 10 of "
+                f"CoNLL-U, with a tab between. {_CORRECT}"
             )
     try:
         (tokens,) = conllu.parse("\n".join(block.lines) + "\n\n")
     except (ParseException, ValueError) as error:
         raise InputError(
-            f"{block.path}, sentence from line {block.first}: found what is not CoNLL-U "
-            f"({str(error).splitlines()[0]}), expected 10 columns as Universal Dependencies "
-            f"describe them. {_CORRECT}"
+            f"{block.path}, sentence from line {block.first}: this is not CoNLL-U "
+            f"({str(error).splitlines()[0]}), which has 10 columns, described by Universal "
+            f"Dependencies. {_CORRECT}"
         ) from error
     return tokens
 
@@ -129,10 +129,11 @@ def _sentence(
     numbers = [word["id"] for word in words]
     if not words or numbers != list(range(1, len(words) + 1)):
         raise InputError(
-            f"{block.path}, sentence from line {block.first}: found words numbered "
-            f"{', '.join(map(str, numbers)) or 'not at all'}, expected 1 to {len(words)} in order. "
-            f"{_CORRECT}"
+            f"{block.path}, sentence from line {block.first}: the words are numbered "
+            f"{', '.join(map(str, numbers)) or 'not at all'} instead of 1 to {len(words)} in "
+            f"order. {_CORRECT}"
         )
+    _check_forms(block, tokens, len(words))
     _check_tree(block, words, places)
     text, spans = _text(tokens)
     heads = tuple(word["head"] - 1 if word["head"] else ROOT for word in words)
@@ -164,8 +165,8 @@ def _mentions(
         if isinstance(number, tuple) and number[1] == "-":
             if marked:
                 raise InputError(
-                    f"{block.where(place)}: found Entity={marked} on a token of several words, "
-                    f"expected it on one of these words. {_CORRECT}"
+                    f"{block.where(place)}: Entity={marked} stands on a token of several words; it "
+                    f"belongs on one of these words. {_CORRECT}"
                 )
             continue
         empty = isinstance(number, tuple)
@@ -176,6 +177,33 @@ def _mentions(
         return reader.mentions(document, nodes, heads)
     except entities.Malformed as error:
         raise InputError(f"{block.where(places[error.node])}: {error}. {_CORRECT}") from None
+
+
+def _check_forms(block: Block, tokens: TokenList, words: int) -> None:
+    """Check that every word can be seen, and that a token of several words stands before them.
+
+    Raises:
+        InputError: A form is blank or has a NUL, or the range of a token does not fit its words.
+    """
+    ended = before = 0  # the last word of the last range, and the last word
+    for place, token in enumerate(tokens):
+        number, form = token["id"], token["form"]
+        if files.is_blank(form) or "\0" in form:
+            raise InputError(
+                f"{block.where(place)}: the form {form!r} has no visible character, or has a NUL. "
+                f"{_CORRECT}"
+            )
+        if isinstance(number, int):
+            before = number
+        elif number[1] == "-":
+            first, _, last = number
+            if first != before + 1 or first <= ended or not first < last <= words:
+                raise InputError(
+                    f"{block.where(place)}: the token {first}-{last} must stand before word "
+                    f"{first}, after other tokens of several words have ended, and end with one "
+                    f"of the {words} words. {_CORRECT}"
+                )
+            ended = last
 
 
 def _check_tree(block: Block, words: Sequence[Token], places: Sequence[int]) -> None:
@@ -189,15 +217,16 @@ def _check_tree(block: Block, words: Sequence[Token], places: Sequence[int]) -> 
         head = word["head"]
         if not isinstance(head, int) or not 0 <= head <= len(words):
             raise InputError(
-                f"{block.where(place)}: found the head {'_' if head is None else head} of "
-                f"{word['form']!r}, expected 0 or a word from 1 to {len(words)}. {_CORRECT}"
+                f"{block.where(place)}: the head of {word['form']!r} is "
+                f"{'_' if head is None else head}; it must be 0 or a word from "
+                f"1 to {len(words)}. {_CORRECT}"
             )
     roots = [place for word, place in zip(words, places, strict=True) if word["head"] == 0]
     if len(roots) != 1:
         place = roots[1] if roots else places[0]
         raise InputError(
-            f"{block.where(place)}: found {len(roots)} words with the head 0 in the sentence, "
-            f"expected one, the root. {_CORRECT}"
+            f"{block.where(place)}: {len(roots)} words of the sentence have the head 0; exactly "
+            f"one, the root, must have it. {_CORRECT}"
         )
     heads = [word["head"] for word in words]
     for word, place in zip(words, places, strict=True):
@@ -206,8 +235,8 @@ def _check_tree(block: Block, words: Sequence[Token], places: Sequence[int]) -> 
             above = heads[above - 1] if above else 0
         if above:
             raise InputError(
-                f"{block.where(place)}: found a circle: {word['form']!r} depends on itself, or on "
-                f"words that do, expected a tree. {_CORRECT}"
+                f"{block.where(place)}: this is no tree: {word['form']!r} depends on itself, or on "
+                f"words that depend on it. {_CORRECT}"
             )
 
 

@@ -87,28 +87,26 @@ def _texts_of(columns: Mapping[str, Sequence[str]]) -> list[list[str]]:
     names = sentence_columns(columns)
     if SENTENCES[0] not in names:
         raise InputError(
-            f"Found the columns {', '.join(map(str, columns)) or 'none'}, expected "
-            f"{SENTENCES[0]} (and, for pairs, {SENTENCES[1]}): lists of texts."
+            f"The columns are {', '.join(map(str, columns)) or 'none'}. Give lists of texts as "
+            f"{SENTENCES[0]} and, for pairs, {SENTENCES[1]}."
         )
     found = []
     for name in names:
         if isinstance(columns[name], str | bytes):
             raise InputError(
-                f"{name}: found the text {columns[name]!r}, expected a list of texts. For one "
+                f"{name} is the text {columns[name]!r}, not a list of texts. For one "
                 f"example, write [{columns[name]!r}]."
             )
         texts = list(columns[name])
         for place, text in enumerate(texts):
             if not isinstance(text, str) or not text.strip():
-                raise InputError(
-                    f"{name}[{place}]: found {text!r}, expected a text. Leave the example out."
-                )
+                raise InputError(f"{name}[{place}] is {text!r}, not a text. Leave the example out.")
         found.append(texts)
     if len({len(texts) for texts in found}) > 1:
         counts = " and ".join(
             f"{len(texts)} in {name}" for name, texts in zip(names, found, strict=True)
         )
-        raise InputError(f"Found {counts} texts, expected as many of both.")
+        raise InputError(f"{counts} texts: give as many of one as of the other.")
     return found
 
 

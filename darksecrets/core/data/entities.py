@@ -47,7 +47,7 @@ class Malformed(ValueError):  # noqa: N818 - becomes an InputError
     """What is wrong with the brackets, and at which node."""
 
     def __init__(self, node: int, found: str, expected: str) -> None:
-        super().__init__(f"found {found}, expected {expected}")
+        super().__init__(f"{found}; it needs {expected}")
         self.node = node
 
 

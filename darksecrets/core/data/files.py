@@ -17,7 +17,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from darksecrets.core.run.errors import InputError
 
@@ -108,8 +108,8 @@ def _decompressed(content: bytes, path: Path) -> bytes:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
-            f"{path}: found no file that gzip can decompress ({error}), expected one because its "
-            "name ends in .gz. Copy it again, or rename it."
+            f"{path} ends in .gz, but gzip cannot decompress it ({error}). Copy it again, or "
+            "rename it."
         ) from None
 
 
@@ -154,8 +154,8 @@ def _table(
             yield Row(
                 number,
                 (),
-                f"{len(fields)} {separator}-separated fields, expected {len(names)} as {where} "
-                f"({', '.join(names)}); found {short(' | '.join(fields))}",
+                f"{len(fields)} {separator}-separated fields instead of {len(names)} as {where} "
+                f"({', '.join(names)}): {short(' | '.join(fields))}",
             )
 
 
@@ -164,7 +164,7 @@ def _place(names: list[str], column: str, path: Path, separator: str) -> int:
         found = ", ".join(map(repr, names))
         problem = "more than one" if column in names else "no"
         raise InputError(
-            f"{path}, line 1: {problem} column {column!r}; found {found}. The first line must name "
+            f"{path}, line 1: {problem} column {column!r} among {found}. The first line must name "
             f"the columns, separated by {separator}s; correct the names in the task's entry, "
             f"{HEADERLESS}."
         )
@@ -175,15 +175,15 @@ def _json(text: str, columns: Sequence[str]) -> Iterator[Row]:
     *texts, label = columns
     for number, line in enumerate(text.split("\n"), start=1):
         try:
-            values = json.loads(line)
+            values = json.loads(line, object_pairs_hook=_read_object)
         except (ValueError, RecursionError) as error:
-            yield Row(number, (), f"not valid JSON ({error}); found {short(line)}")
+            yield Row(number, (), f"not valid JSON ({error}): {short(line)}")
             continue
         if not isinstance(values, dict):
-            yield Row(number, (), f"found {short(line)}, expected an object: {{...}}")
+            yield Row(number, (), f"{short(line)} is not an object: {{...}}")
         elif missing := [column for column in columns if column not in values]:
             found = ", ".join(map(repr, values))
-            yield Row(number, (), f"no column {', '.join(map(repr, missing))}; found {found}")
+            yield Row(number, (), f"no column {', '.join(map(repr, missing))} among {found}")
         elif wrong := [column for column in texts if not isinstance(values[column], str)]:
             value = json.dumps(values[wrong[0]])
             yield Row(number, (), f"column {wrong[0]!r} is {short(value)}, expected a text")
@@ -192,6 +192,16 @@ def _json(text: str, columns: Sequence[str]) -> Iterator[Row]:
             written = value if isinstance(value, str) else json.dumps(value)
             given = (*(values[column] for column in texts), written)
             yield Row(number, given, _half_character(given))
+
+
+def _read_object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; Python's own reader keeps the last of several values of a key."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} has several values")
+    return content
 
 
 def _half_character(values: Sequence[str]) -> str:

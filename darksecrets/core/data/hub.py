@@ -147,7 +147,7 @@ def _verify(folder: Path, patterns: Sequence[str], repository: str) -> None:
             (folder / name).unlink()
             file.unlink(missing_ok=True)
             raise InputError(
-                f"{name} of {repository}, as downloaded: found the digest {found}, expected "
+                f"{name} of {repository} was damaged in the download: its digest is {found}, not "
                 f"{file.name}. The damaged copy was removed from the cache: give the same command "
                 "again."
             )

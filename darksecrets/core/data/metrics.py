@@ -113,12 +113,12 @@ def compute(task: Scored, logits: ArrayLike, labels: ArrayLike) -> dict[str, flo
     outputs, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if outputs.shape != (len(truth), task.num_labels) or len(truth) == 0:
         raise InputError(
-            f"{task.name}: found logits of shape {outputs.shape} for {len(truth)} labels, expected "
-            f"one row of {task.num_labels} per label, and at least one."
+            f"{task.name}: the logits have the shape {outputs.shape} for {len(truth)} labels; they "
+            f"must have one row of {task.num_labels} for each label, and at least one row."
         )
     if not (np.isfinite(outputs).all() and np.isfinite(truth).all()):
         raise InputError(
-            f"{task.name}: found logits or labels that are not finite numbers; no score can be "
+            f"{task.name}: logits or labels are not finite numbers; no score can be "
             "computed from them. The model has diverged, or its weights are damaged."
         )
     return score(task, predict(task, outputs), truth)

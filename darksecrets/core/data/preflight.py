@@ -81,7 +81,7 @@ def check_chosen(config: Mapping[str, Any], key: str, lacks: str) -> None:
     """
     if not reduce(getitem, key.split("."), config):
         raise InputError(
-            f"This run {lacks}: found {key}: [], expected names of tasks. Change the "
+            f"This run {lacks}: {key} is [] and names no task. Change the "
             "configuration, or leave out this target."
         )
 

@@ -177,7 +177,7 @@ def _shards(folder: Path, pattern: str) -> list[str]:
     expected = {int(found[1]) for p in paths if (found := re.search(r"-of-(\d+)\.", p.name))}
     if expected and expected != {len(paths)}:
         raise InputError(
-            f"{folder}: found {len(paths)} files of {pattern}, expected {max(expected)}. "
+            f"{folder} has {len(paths)} of the {max(expected)} files of {pattern}. "
             "The cache is incomplete: run once with a connection to the Hub."
         )
     return [str(path) for path in paths]
@@ -187,8 +187,8 @@ def _check_hub_columns(task: Task, found: Features, where: str) -> None:
     expected = [*task.text, task.label]
     if missing := [column for column in expected if column not in found]:
         raise InputError(
-            f"{where}: no column {', '.join(missing)}; expected {', '.join(expected)}, "
-            f"found {', '.join(found)}. Check tasks.{task.name} in the configuration."
+            f"{where}: no column {', '.join(missing)} among {', '.join(found)}; the task needs "
+            f"{', '.join(expected)}. Check tasks.{task.name} in the configuration."
         )
     names = getattr(found[task.label], "names", None)
     if names is not None and tuple(names) != task.labels and not set(names) <= set(task.codes):
@@ -210,7 +210,7 @@ def _hub_labels(table: pd.DataFrame, task: Task, found: Features, where: str) ->
     if unknown.any():
         row = table[unknown].iloc[0]
         raise InputError(
-            f"{where}: label {short(written[unknown].iloc[0])} at idx {row['idx']}, expected "
+            f"{where}: label {short(written[unknown].iloc[0])} at idx {row['idx']} is not "
             f"{_expected(task)}. Check tasks.{task.name}.labels in the configuration."
         )
     return written.map(dict(task.codes))
@@ -223,7 +223,7 @@ def _check_class_numbers(table: pd.DataFrame, task: Task, names: Sequence[str], 
         row = table[without].iloc[0]
         raise InputError(
             f"{where}: {without.sum()} of {len(table)} examples have no label, the first of them "
-            f"idx {row['idx']} with {row['label']}; expected a number from 0 to {len(names) - 1} "
+            f"idx {row['idx']} with {row['label']} instead of a number from 0 to {len(names) - 1} "
             f"({', '.join(names)}). Name a split with labels in tasks.{task.name}.hub."
         )
 
@@ -272,8 +272,8 @@ def check_files(task: Task) -> None:
     for split, path in paths.items():
         if not path.is_file():
             raise InputError(
-                f"tasks.{task.name}: No file {path}, expected the data of split {split}. Correct "
-                "the path in the configuration."
+                f"tasks.{task.name}: there is no file {path} with the data of split {split}. "
+                "Correct the path in the configuration."
             )
     examples = {split: _read(path, task) for split, path in paths.items()}
     labels = {split: [row.label for row in rows] for split, rows in examples.items()}
@@ -328,9 +328,8 @@ def require_every_class(task: Task, found: Iterable[float], where: str) -> None:
     present = {int(label) for label in found} if task.labels else set()
     if absent := [name for code, name in enumerate(task.labels) if code not in present]:
         raise InputError(
-            f"{where}: found no example with the label {', '.join(absent)}; expected examples of "
-            f"every class to train on. Correct tasks.{task.name}.labels in the configuration, or "
-            "the data."
+            f"{where}: no example has the label {', '.join(absent)}; every class needs examples to "
+            f"train on. Correct tasks.{task.name}.labels in the configuration, or the data."
         )
 
 
@@ -389,16 +388,14 @@ def _example(idx: int, row: files.Row, task: Task) -> _Example:
     for column, text in zip(task.text, texts, strict=True):
         if files.is_blank(text):
             found = "is empty" if not text.strip() else f"is {short(text)}, which shows nothing"
-            raise _FlawError(f"column {column!r} {found}; expected a text")
+            raise _FlawError(f"column {column!r} {found}, not a text")
     number = _number(label, task) if task.is_regression else _class(label, task)
     return _Example(idx, tuple(texts), number)
 
 
 def _class(label: str, task: Task) -> int:
     if label not in task.codes:
-        raise ValueError(
-            f"label {short(label)} in column {task.label!r}, expected {_expected(task)}"
-        )
+        raise ValueError(f"label {short(label)} in column {task.label!r} is not {_expected(task)}")
     return task.codes[label]
 
 
@@ -413,11 +410,11 @@ def _expected(task: Task) -> str:
 
 def _number(label: str, task: Task) -> float:
     low, high = task.label_range or (-math.inf, math.inf)
-    expected = f"expected a number from {low:g} to {high:g}"
+    wanted = f"is not a number from {low:g} to {high:g}"
     try:
         value = float(label)
     except ValueError:
-        raise ValueError(f"label {short(label)} in column {task.label!r}, {expected}") from None
+        raise ValueError(f"label {short(label)} in column {task.label!r} {wanted}") from None
     if not low <= value <= high:  # also false for NaN
-        raise ValueError(f"label {label[:80]} in column {task.label!r}, {expected}")
+        raise ValueError(f"label {label[:80]} in column {task.label!r} {wanted}")
     return value

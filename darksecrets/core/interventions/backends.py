@@ -93,7 +93,7 @@ class Backend(ABC):
         """Logits as an array; an `InputError` if one is not finite."""
         if not logits.isfinite().all():
             raise InputError(
-                f"{type(self.model).__name__}: found outputs that are not finite numbers with "
+                f"{type(self.model).__name__}: the outputs are not finite numbers with "
                 "heads disabled. The model has diverged, or its weights are damaged. Train again."
             )
         return logits.cpu().numpy()

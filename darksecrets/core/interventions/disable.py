@@ -112,4 +112,4 @@ def disable(
 def check_mode(mode: str) -> None:
     """Refuse a mode that is not in `INTERVENTIONS`."""
     if mode not in INTERVENTIONS:
-        raise InputError(f"Found the mode {mode!r}, expected one of {', '.join(INTERVENTIONS)}.")
+        raise InputError(f"No mode is called {mode!r}. Choose one of {', '.join(INTERVENTIONS)}.")

@@ -21,7 +21,7 @@ def require_usable(result: SweepResult, task: Task) -> None:
     """
 
     def fail(found: str, expected: str) -> None:
-        raise InputError(f"{task.name}: found {found}, expected {expected}.")
+        raise InputError(f"{task.name}: {found} instead of {expected}.")
 
     if np.issubdtype(result.predictions.dtype, np.floating) != task.is_regression:
         kind = "real numbers" if task.is_regression else "class numbers"

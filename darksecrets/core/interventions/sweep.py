@@ -170,8 +170,8 @@ def check_labels(labels: Values, task: Task, where: str) -> None:
     """
     if not len(labels):
         raise InputError(
-            f"{where}: found no validation examples of {task.name}, expected at least two with "
-            "different labels. Prepare the data again."
+            f"{where}: {task.name} needs at least two validation examples with different labels, "
+            "and has none. Prepare the data again."
         )
     if len(set(labels.tolist())) < 2:
         label = labels[0].item()

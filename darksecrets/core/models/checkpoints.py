@@ -145,7 +145,7 @@ def check_files(folder: Path) -> None:
     names = sorted(path.name for path in folder.iterdir())
     if missing := list(_missing(folder)):
         raise InputError(
-            f"{folder}: found {', '.join(names) or 'nothing'}; missing {' and '.join(missing)}. "
+            f"{folder} has {', '.join(names) or 'no file'}; missing {' and '.join(missing)}. "
             "Save the model and its tokenizer there with save_pretrained."
         )
     check_weights(folder)
@@ -183,7 +183,7 @@ def read_settings(file: Path) -> dict[str, Any]:
         ) from None
     if not isinstance(settings, dict):
         raise InputError(
-            f"{file}: found a {type(settings).__name__}, expected an object: {{...}}. Copy or "
+            f"{file} is a {type(settings).__name__}, not an object: {{...}}. Copy or "
             "download the file again."
         )
     return settings
@@ -203,10 +203,9 @@ def refuse_code(file: Path) -> None:
     """
     if file.is_file() and (code := read_settings(file).get("auto_map")):
         raise InputError(
-            f"{file}: found the key auto_map, which names code that comes with the model ({code}), "
-            "expected a model that transformers itself knows: code of a model is never run. Use "
-            "another checkpoint; if the class in transformers is the right one, remove the key "
-            "from a copy of the folder."
+            f"{file}: the key auto_map names code that comes with the model ({code}), and code of "
+            "a model is never run. Use a checkpoint that transformers itself knows; if the class "
+            "in transformers is the right one, remove the key from a copy of the folder."
         )
 
 
@@ -240,8 +239,8 @@ def check_weights(folder: Path) -> None:
                 pass
         except SafetensorError as error:
             raise InputError(
-                f"{file}: found {file.stat().st_size} bytes that are not a complete safetensors "
-                f"file ({error}), expected the weights of a model. If this run made it, delete its "
+                f"{file}: these {file.stat().st_size} bytes are not a complete safetensors file "
+                f"({error}), which has the model's weights. If this run made it, delete its "
                 "folder and run the same command again, which makes it anew; otherwise copy or "
                 "download it again."
             ) from error
@@ -262,7 +261,7 @@ def check_configuration(folder: Path, max_length: int) -> None:
     config = _classifier_config(folder)
     heads = getattr(config, "num_attention_heads", 0)
     if heads < 1:
-        raise _unusable(folder, config, f"found {heads} heads", "one or more")
+        raise _unusable(folder, config, f"{heads} heads", "one or more")
     with _any_error_is(folder, config, "a model of this configuration"):
         model = _outline(config)
     weights = sum(parameter.numel() for parameter in model.parameters())
@@ -270,7 +269,7 @@ def check_configuration(folder: Path, max_length: int) -> None:
     # A weight takes at least a byte. Of a model on the Hub, only config.json may be there.
     if found and weights > found:
         raise InputError(
-            f"{folder}/config.json: found sizes that mean {weights:.1e} weights in its first "
+            f"{folder}/config.json has sizes that mean {weights:.1e} weights in its first "
             f"layers alone, but the files of weights have {found} bytes. Expected config.json and "
             "weights of one model: copy or download both again."
         )
@@ -314,21 +313,21 @@ def check_maps(model: PreTrainedModel, folder: Path, max_length: int) -> None:
     maps = list(seen.maps.values())
     shapes = [tuple(each.shape) for each in maps]
     if shapes != [(2, heads, max_length, max_length)] * layers:
-        raise _unusable(folder, config, f"found maps of the shapes {shapes}", wanted)
+        raise _unusable(folder, config, f"maps of the shapes {shapes}", wanted)
     if not any(each[0].triu(1).any() for each in maps):
         raise _no_encoder(folder, config, "a decoder")
     for text, length in enumerate((max_length, _SHORT)):
         sums = [each[text, :, :length, :length].sum(-1) for each in maps]
         if any(not (each - 1).abs().max() <= 1e-4 for each in sums):  # NaN is wrong, too
-            found = "found rows that do not sum to 1, as damaged weights give"
+            found = "rows that do not sum to 1, as damaged weights give"
             raise _unusable(folder, config, found, "rows that do")
     if all((each[0] - 1 / max_length).abs().max() <= _EQUAL for each in maps):
-        found = "found the same attention everywhere, as weights of zeros give"
+        found = "the same attention everywhere, as weights of zeros give"
         raise _unusable(folder, config, found, "maps that differ from place to place")
     windows_of(model, max_length)
     # Local attention must be known from masks, not only as weights of 0.
     if not is_reachable(model) and any((each[0] == 0).any() for each in maps):
-        found = "found places of a map that a token does not attend to"
+        found = "places of a map that a token does not attend to"
         raise _unusable(folder, config, found, "attention to all tokens")
 
 
@@ -338,7 +337,7 @@ def _any_error_is(folder: Path, config: PreTrainedConfig, wanted: str) -> Iterat
     try:
         yield
     except Exception as error:
-        raise _unusable(folder, config, f"found {type(error).__name__}: {error}", wanted) from error
+        raise _unusable(folder, config, f"{type(error).__name__}: {error}", wanted) from error
 
 
 def _outline(config: PreTrainedConfig) -> PreTrainedModel:
@@ -376,7 +375,7 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
         config: PreTrainedConfig = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except Exception as error:  # the classes of configurations raise all kinds of errors
         raise InputError(
-            f"{folder}/config.json: found a model that transformers does not know "
+            f"{folder}/config.json is of a model that transformers does not know "
             f"({_line(error)}). Expected a BERT-family checkpoint."
         ) from error
     for key, kind in (("is_encoder_decoder", "an encoder–decoder"), ("is_decoder", "a decoder")):
@@ -389,7 +388,7 @@ def _classifier_config(folder: Path) -> PreTrainedConfig:
         raise _no_encoder(folder, config, "a decoder")
     if kind_of_model not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
         raise InputError(
-            f"{folder}/config.json: found a model of type '{config.model_type}', which "
+            f"{folder}/config.json is of a model of type '{config.model_type}', which "
             "transformers cannot load as AutoModelForSequenceClassification. "
             "Expected a BERT-family checkpoint."
         )
@@ -401,18 +400,18 @@ def _check_values(file: Path) -> None:
     settings = read_settings(file)
     if settings.get("quantization_config"):
         raise InputError(
-            f"{file}: found the key quantization_config, expected weights of whole precision: "
-            "integers have no gradients, and their heads cannot be disabled as the paper does. Use "
+            f"{file}: the key quantization_config says that the weights are quantized: integers "
+            "have no gradients, and their heads cannot be disabled as the paper does. Use "
             "the checkpoint that was quantized."
         )
     for key, value in settings.items():
         if not isinstance(value, float | int) or isinstance(value, bool):
             continue
         if not math.isfinite(value):
-            raise InputError(f"{file}: found {key}: {value}, expected a number. Correct the file.")
+            raise InputError(f"{file}: {key} is {value}, not a number. Correct the file.")
         if "dropout" in key and not 0 <= value < 1:
             raise InputError(
-                f"{file}: found {key}: {value}, expected a probability, at least 0 and less than "
+                f"{file}: {key} is {value}, but must be a probability, at least 0 and less than "
                 "1. Correct the file."
             )
 
@@ -446,7 +445,7 @@ def _line(error: Exception) -> str:
 
 def _no_encoder(folder: Path, config: PreTrainedConfig, found: str) -> InputError:
     return InputError(
-        f"{folder}: found {found} (type '{config.model_type}'), expected an encoder, whose tokens "
+        f"{folder} is {found} (type '{config.model_type}'), not an encoder, whose tokens "
         "attend to those before and after them. Use a checkpoint of BERT, RoBERTa, DeBERTa, "
         "ModernBERT or another encoder."
     )
@@ -455,6 +454,6 @@ def _no_encoder(folder: Path, config: PreTrainedConfig, found: str) -> InputErro
 def _unusable(folder: Path, config: PreTrainedConfig, found: str, wanted: str) -> InputError:
     return InputError(
         f"{folder}: the model of type '{config.model_type}' gives no usable attention maps: "
-        f"{found}; expected {wanted}. Use a BERT-family "
+        f"{found} instead of {wanted}. Use a BERT-family "
         "checkpoint (BERT, RoBERTa, DistilBERT, ELECTRA, …)."
     )

@@ -107,7 +107,7 @@ def check_fit(folder: Path, max_length: int) -> None:
     layers, tensors = read_size(folder / "config.json").layers, checkpoints.count_tensors(folder)
     if layers > _LAYERS_AT_LEAST + tensors:  # a model of as many layers would be built
         raise InputError(
-            f"{folder}/config.json: found {layers} layers, but the files of weights have only "
+            f"{folder}/config.json names {layers} layers, but the files of weights have only "
             f"{tensors} tensors. Expected config.json and weights of one model: copy or download "
             "both again."
         )
@@ -178,7 +178,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     # Without a vocabulary file, transformers 5 silently builds a tokenizer that knows no words.
     if not any((folder / name).is_file() for name in checkpoints.TOKENIZERS):
         raise InputError(
-            f"{folder}: found no tokenizer, expected one of {', '.join(checkpoints.TOKENIZERS)}. "
+            f"{folder} has no tokenizer, which is one of {', '.join(checkpoints.TOKENIZERS)}. "
             "Save it there with save_pretrained."
         )
     checkpoints.refuse_code(folder / "tokenizer_config.json")
@@ -225,7 +225,7 @@ def _check_special_tokens(folder: Path, tokenizer: PreTrainedTokenizerBase) -> N
     if (ids[0], ids[-1]) != (tokenizer.cls_token_id, tokenizer.sep_token_id):
         found = " ".join(tokenizer.convert_ids_to_tokens(ids))
         raise InputError(
-            f"{folder}: the tokenizer makes '{found}' of the text 'a', expected {tokens[0]} before "
+            f"{folder}: the tokenizer makes '{found}' of the text 'a', without {tokens[0]} before "
             f"and {tokens[1]} after it. Use the tokenizer of an encoder."
         )
 
@@ -377,7 +377,7 @@ def _mismatch(info: Mapping[str, Any]) -> str:
     name, *shapes = min(info["mismatched_keys"])
     found, expected = (" × ".join(map(str, shape)) for shape in shapes)
     others = f" (and {more} more)" if (more := len(info["mismatched_keys"]) - 1) else ""
-    return f"found {name} of {found} numbers{others}, but config.json describes {expected}"
+    return f"{name} has {found} numbers{others}, but config.json describes {expected}"
 
 
 def _check_mapping(folder: Path, model: PreTrainedModel, info: Mapping[str, Any]) -> None:
@@ -421,7 +421,7 @@ def _check_task(folder: Path, names: Mapping[int, str]) -> None:
     found = AutoConfig.from_pretrained(folder, trust_remote_code=False).id2label
     if dict(found) != dict(names):
         raise InputError(
-            f"{folder}: found a classifier with the labels {found}, expected {dict(names)}. "
+            f"{folder}: this classifier has the labels {found}, not {dict(names)}. "
             "Use the model that was fine-tuned on this task, or an encoder without a classifier."
         )
 

@@ -139,7 +139,7 @@ def _require_alike(start: PreTrainedModel, end: PreTrainedModel) -> None:
         if found[0] != found[1]:
             words = [" × ".join(map(str, of)) if of else "none" for of in found]
             raise InputError(
-                f"The two models differ in {name}: found {words[0]} numbers in the one that "
+                f"The two models differ in {name}: {words[0]} numbers in the one that "
                 f"fine-tuning began with, and {words[1]} in the fine-tuned one. Expected a model "
                 "and the fine-tuned one that was made from it: give both from one run."
             )

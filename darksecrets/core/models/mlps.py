@@ -133,8 +133,8 @@ def _find(model: PreTrainedModel) -> list[LinearMaps] | str:
     if found == expected:
         return layers
     return (
-        f"{type(model).__name__}: the MLPs of this model cannot be disabled. Found {found} of them "
-        f"in {expected} layers; expected every layer to have one after its attention, of two or "
+        f"{type(model).__name__}: the MLPs of this model cannot be disabled: {found} were found "
+        f"in {expected} layers, and every layer must have one after its attention, of two or "
         "three linear maps. Use a checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another "
         "encoder."
     )

@@ -55,7 +55,7 @@ def _window(reach: Flags, layer: int, model: PreTrainedModel) -> int | None:
     window = int(distances[reach].max(initial=0))
     if not np.array_equal(reach, distances <= window):
         raise InputError(
-            f"{type(model).__name__}: in layer {layer}, found queries that may not attend to all "
-            f"keys, nor to all within a distance of {window} tokens; expected one of the two."
+            f"{type(model).__name__}: in layer {layer}, queries attend neither to all keys nor to "
+            f"all within a distance of {window} tokens. Use a model with one of the two."
         )
     return window

@@ -54,7 +54,7 @@ def remove_heads(model: PreTrainedModel, heads: Heads) -> None:
     for layer, chosen in heads.items():
         if not 1 <= layer <= shape.layers or not chosen <= set(range(1, shape.heads + 1)):
             raise InputError(
-                f"Found layer {layer} with heads {', '.join(map(str, sorted(chosen)))}, but the "
+                f"There is no layer {layer} with heads {', '.join(map(str, sorted(chosen)))}: the "
                 f"model has {shape.layers} layers of {shape.heads} heads."
             )
         _shrink(whole.encoder.layer[layer - 1].attention, chosen)
@@ -87,8 +87,8 @@ def remove_mlps(model: PreTrainedModel, layers: Collection[int]) -> None:
     most, whole = shape_of(model).layers, cast("Any", model.base_model)
     if absent := sorted(set(layers) - set(range(1, most + 1))):
         raise InputError(
-            f"Found MLPs of layers {', '.join(map(str, absent))} to remove, but the model has "
-            f"{most} layers."
+            f"There are no MLPs of layers {', '.join(map(str, absent))} to remove: the model "
+            f"has {most} layers."
         )
     for layer in layers:
         module = whole.encoder.layer[layer - 1]

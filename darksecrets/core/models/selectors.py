@@ -119,12 +119,12 @@ def _parts(selector: object) -> Iterator[tuple[object, object]]:
             matches = (phrase.fullmatch(part.strip().lower()) for phrase in _PHRASES)
             match = next((match for match in matches if match), None)
             if not match:
-                raise InputError(f"Found the selector {selector!r}. {_EXPECTED}")
+                raise InputError(f"The selector {selector!r} cannot be read. {_EXPECTED}")
             found = match.groupdict()
             yield found.get("layers") or ALL, found.get("heads") or ALL
     elif isinstance(selector, tuple):
         raise InputError(
-            f"Found the selector {selector!r}, a tuple, which may mean a layer and a head, or "
+            f"The selector {selector!r} is a tuple, which may mean a layer and a head, or "
             "several heads. For head 1 of layer 3, write {3: [1]} or [(3, 1)]; for heads 3 and 1 "
             "of every layer, write [3, 1]."
         )
@@ -147,8 +147,8 @@ def _pairs(selector: object) -> list[tuple[object, object]]:
     for each in selector:
         if not (isinstance(each, tuple) and len(each) == 2 and all(map(_is_number, each))):
             raise InputError(
-                f"Found {each!r} in the selector {selector!r}, expected pairs (layer, head) only, "
-                f"such as [(3, 1), (5, 2)]. {_EXPECTED}"
+                f"{each!r} in the selector {selector!r} is no pair (layer, head) like the others. "
+                f"Give pairs only, such as [(3, 1), (5, 2)]. {_EXPECTED}"
             )
     return [(layer, head) for layer, head in selector]
 
@@ -168,8 +168,8 @@ def _read(words: object, selector: object) -> Iterator[range]:
             last = rest[0] if rest else first
             if last < first:
                 raise InputError(
-                    f"Found the range {part.strip()!r} in the selector {selector!r}, expected the "
-                    f"smaller number first. Write '{last}-{first}'."
+                    f"The range {part.strip()!r} in the selector {selector!r} ends before it "
+                    f"begins. Write '{last}-{first}'."
                 )
             yield range(first, last + 1)
     elif hasattr(words, "tolist"):  # an array, or a number in an array of its own
@@ -178,4 +178,4 @@ def _read(words: object, selector: object) -> Iterator[range]:
         for word in words:
             yield from _read(word, selector)
     else:
-        raise InputError(f"Found {words!r} in the selector {selector!r}. {_EXPECTED}")
+        raise InputError(f"{words!r} in the selector {selector!r} cannot be read. {_EXPECTED}")

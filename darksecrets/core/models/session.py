@@ -108,12 +108,12 @@ class Layers(Mapping[int, torch.Tensor]):
     def __getitem__(self, layer: int) -> torch.Tensor:
         if not self._tensors:
             raise InputError(
-                f"Found no {self._name}, expected those of a forward pass: request them with "
+                f"There are no {self._name} of a forward pass: request them with "
                 f"`observe(model, {self._name}=True)` and run the model in that context."
             )
         last = self._first + len(self._tensors) - 1
         if not self._first <= layer <= last:
-            raise InputError(f"Found layer {layer}, expected a layer from {self._first} to {last}.")
+            raise InputError(f"There is no layer {layer}: they count from {self._first} to {last}.")
         return self._tensors[layer - self._first]
 
     def __iter__(self) -> Iterator[int]:
@@ -126,7 +126,9 @@ class Layers(Mapping[int, torch.Tensor]):
         """One head of one layer, both from 1: [example, ...]."""
         layer_maps = self[layer]
         if not 1 <= head <= layer_maps.shape[1]:
-            raise InputError(f"Found head {head}, expected a head from 1 to {layer_maps.shape[1]}.")
+            raise InputError(
+                f"There is no head {head}: they count from 1 to {layer_maps.shape[1]}."
+            )
         return layer_maps[:, head - 1]
 
     def stack(self) -> torch.Tensor:
@@ -385,8 +387,8 @@ def _find_no_projections(model: PreTrainedModel) -> str:
 
 def _unobserved(model: PreTrainedModel, found: str, expected: str) -> str:
     return (
-        f"{type(model).__name__}: the values of this model cannot be observed. Found {found}; "
-        f"expected {expected}. Use a checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another "
+        f"{type(model).__name__}: the values of this model cannot be observed: {found}. It "
+        f"needs {expected}. Use a checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or another "
         "encoder."
     )
 
@@ -487,8 +489,8 @@ def _unreachable(name: str, found: str) -> str:
     return (
         f"{name}: the heads of this model cannot be disabled or changed; only its maps can be "
         "observed. To disable heads, use a checkpoint of BERT, RoBERTa, ALBERT, ModernBERT or "
-        f"another encoder. Reason: its attention cannot be reached. Found {found}; expected every "
-        "layer's softmaxed attention to go through transformers' AttentionInterface."
+        f"another encoder. Reason: its attention cannot be reached: {found}, but every "
+        "layer's softmaxed attention must go through transformers' AttentionInterface."
     )
 
 

@@ -53,8 +53,8 @@ def drop_layers(model: PreTrainedModel, count: int) -> None:
     left = shape_of(model).layers - count
     if not 0 < left <= shape_of(model).layers:
         raise InputError(
-            f"Found {count} layers to drop, expected 0 to {shape_of(model).layers - 1}: the model "
-            f"has {shape_of(model).layers} layers, and one must be left."
+            f"{count} layers cannot be dropped: the model has {shape_of(model).layers}, and one "
+            f"must be left. Drop 0 to {shape_of(model).layers - 1}."
         )
     encoder: Any = model.base_model
     encoder.encoder.layer = encoder.encoder.layer[:left]
@@ -114,8 +114,8 @@ def factorise_embeddings(model: PreTrainedModel, rank: int) -> None:
     old = matrix_of_words(model)
     if old is None:
         raise InputError(
-            f"{type(model).__name__}: found no matrix of word embeddings to factorise. Expected "
-            "an encoder of word pieces."
+            f"{type(model).__name__}: there is no matrix of word embeddings to factorise. "
+            "Use an encoder of word pieces."
         )
     model.set_input_embeddings(Factorised(old.weight.detach(), rank))
 

@@ -84,11 +84,10 @@ def _number(settings: Mapping[str, Any], name: str, file: Path) -> int:
             return 4 * _number(settings, "hidden", file)
     if wrong := [f"{key}: {settings[key]!r}" for key in KEYS[name] if key in settings]:
         raise InputError(
-            f"{file}: found {wrong[0]}, expected a positive whole number. Copy or download the "
-            "file again."
+            f"{file}: {wrong[0]} is not a positive whole number. Copy or download the file again."
         )
     raise InputError(
-        f"{file}: found none of the keys {', '.join(KEYS[name])}, expected one of them with a "
+        f"{file} has none of the keys {', '.join(KEYS[name])}, of which one must be a "
         "number. Add the missing key to the model's configuration."
     )
 

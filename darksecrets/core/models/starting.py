@@ -117,8 +117,8 @@ def _top(model: PreTrainedModel, layers: int) -> set[str]:
         )
     if layers > len(every):
         raise InputError(
-            f"fine_tuning.reinitialized_layers: found {layers}, expected at most {len(every)}, the "
-            f"layers of {type(model).__name__}. Lower it."
+            f"fine_tuning.reinitialized_layers is {layers}, but {type(model).__name__} has "
+            f"{len(every)} layers. Lower it."
         )
     pooler = {name for name, _ in model.named_parameters() if is_of_pooler(model, name)}
     return pooler.union(*every[-layers:])

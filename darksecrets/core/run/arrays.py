@@ -30,12 +30,12 @@ def read_arrays(file: Path, *names: str) -> Arrays:
             found = dict(arrays)
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
-            f"{file}: found no readable arrays ({error}), expected a whole .npz file. Remove "
-            "it, or the folder that a job made with it, and run again."
+            f"{file} has no arrays that can be read ({error}), and is not a whole .npz file. "
+            "Remove it, or the folder that a job made with it, and run again."
         ) from None
     if missing := [name for name in names if name not in found]:
         raise InputError(
-            f"{file}: found the arrays {', '.join(found) or '(none)'}; missing "
+            f"{file} has the arrays {', '.join(found) or '(none)'}; missing "
             f"{', '.join(missing)}. Remove the file and run again."
         )
     return found

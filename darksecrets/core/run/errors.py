@@ -4,7 +4,7 @@
 class InputError(Exception):
     """An input of the workflow cannot be used.
 
-    The message says what was found, what was expected and what to do.
+    The message says what failed, what was found and what to do.
     """
 
 

@@ -7,9 +7,11 @@ holds. A scheduler such as Slurm shows a job only the GPU that it was given.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import MutableMapping
@@ -47,29 +49,44 @@ def take(
     Args:
         asked: Number of GPUs that the job requested, 0 or 1.
         environment: Where ``CUDA_VISIBLE_DEVICES`` is read and set; call before CUDA starts.
-        locks: Folder of the locks that keep processes on this machine off each other's GPU.
+        locks: Folder of the locks that keep processes on this machine off each other's GPU;
+            one of the user's own in the folder of temporary files, if it is not given.
 
     Returns:
         The GPU; None if none was requested or there is none.
 
     Raises:
-        InputError: Other jobs hold all GPUs.
+        InputError: Other jobs hold all GPUs, or the folder of locks is somebody else's.
     """
     found = visible(environment) if asked else []
-    folder = locks or Path(tempfile.gettempdir())
     one = len(found) == 1  # no choice; besides, schedulers number every job's GPU 0
-    free = next((name for name in found if one or _lock(name, folder)), None)
+    free = next((name for name in found if one or _lock(name, locks or _own_folder())), None)
     if found and free is None:
         raise InputError(
-            f"Found all {len(found)} GPUs of this machine in use by other jobs of this project. "
-            f"Expected a free one: limit the jobs with `--resources gpu={len(found)}`, or wait."
+            f"All {len(found)} GPUs of this machine are in use by other jobs of this project. "
+            f"Limit the jobs with `--resources gpu={len(found)}`, or wait."
         )
     environment[VISIBLE] = free or ""
     return free
 
 
+def _own_folder() -> Path:
+    """A folder that only this user can write to: in a shared one, others could place links."""
+    folder = Path(tempfile.gettempdir()) / f"darksecrets-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise InputError(
+            f"{folder} is not a folder that only you can write to, so locks of GPUs are not safe "
+            "there. Remove it, or set TMPDIR to another folder."
+        )
+    return folder
+
+
 def _lock(name: str, folder: Path) -> bool:
-    stream = (folder / f"darksecrets-gpu-{os.getuid()}-{name}.lock").open("w")
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    stream = os.fdopen(os.open(folder / f"gpu-{name}.lock", flags, 0o600), "w")
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

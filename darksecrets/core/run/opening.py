@@ -10,20 +10,16 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from darksecrets.core.run.columns import FROM_NORMAL, STATE_NAMES
 from darksecrets.core.run.learned import ADVICE, MARK, WHY
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
-_STATES = {
-    "finetuned": "fine-tuned",
-    "finetuned-from-normal": "without pre-training",
-    "frozen": "frozen",
-    "pretrained": "pre-trained",
-    "majority": "majority",
-}
-"""States and baselines whose scores are shown, as they are called."""
+_MAJORITY = "majority"
+_MODELS = ("finetuned", FROM_NORMAL, "frozen", "pretrained", _MAJORITY)
+"""States and baselines whose scores are shown."""
 _COSTS = ("step", "jobs", "time", "longest", "memory")
 _SIDES = 2
 """Tables side by side that the steps are spread over."""
@@ -38,6 +34,10 @@ _NEXT = (
     "<p>Go on with the atlas of heads (<code>atlas.html</code>), the figures and the tables beside "
     "this file; <code>docs/targets.md</code> says which command makes each.</p>"
 )
+_ABOUT_MAJORITY = (
+    f"<p>{_MAJORITY}: one answer for all examples. Its correlations are 0, and so is its F1 if the "
+    "answer is the negative class.</p>"
+)
 _ADVICE = re.sub("`(.*?)`", r"<code>\1</code>", escape(ADVICE))
 _STYLE = """
 .made { font: 12px/1.35 system-ui, sans-serif; max-width: 880px; }
@@ -51,6 +51,7 @@ _STYLE = """
 .made summary { margin-top: 6px; cursor: pointer; }
 .made .findings { font-size: 14px; padding-left: 18px; margin: 0 0 10px; max-width: 80ch; }
 .made .scores { overflow-x: auto; margin-bottom: 10px; }
+.made .scores th { white-space: normal; max-width: 110px; }
 .made p.unlearned { color: #b45309; margin: 0 0 8px; }
 .made p { margin: 6px 0 0; opacity: .8; }
 """
@@ -102,18 +103,19 @@ def scores(means: Path) -> str:
         means: The table of mean scores, ``score_means.csv``.
     """
     with means.open(encoding="utf-8", newline="") as table:
-        rows = [row for row in csv.DictReader(table) if row["model"] in _STATES]
+        rows = [row for row in csv.DictReader(table) if row["model"] in _MODELS]
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
         cells.setdefault((row["task"], row["metric"]), {})[row["model"]] = row["score"]
-    head = "".join(f"<th>{escape(name)}</th>" for name in ("Task", "Metric", *_STATES.values()))
+    names = [STATE_NAMES.get(model, model) for model in _MODELS]
+    head = "".join(f"<th>{escape(name)}</th>" for name in ("Task", "Metric", *names))
     body = "".join(
         f"<tr><td>{escape(task)}</td><td>{escape(metric)}</td>"
-        + "".join(f"<td>{_number(found.get(state, ''))}</td>" for state in _STATES)
+        + "".join(f"<td>{_number(found.get(model, ''))}</td>" for model in _MODELS)
         + "</tr>"
         for (task, metric), found in cells.items()
     )
-    return f'<div class="scores"><table><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="scores"><table><tr>{head}</tr>{body}</table>{_ABOUT_MAJORITY}</div>'
 
 
 def _number(text: str) -> str:

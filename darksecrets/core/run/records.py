@@ -60,19 +60,19 @@ def find_difference(result: Path, contents: Contents) -> str:
         present = visible(result)
     for file in present:
         if file.relative_to(result).as_posix() not in contents:
-            return f"{file}: found a file that was not written with the others; expected none."
+            return f"{file} was not written with the other files."
     for name, written in contents.items():
         file = result / name
         if not file.is_file():
-            return f"{file}: found no such file, expected {written['size']:,} bytes."
+            return f"{file} is missing; {written['size']:,} bytes were written."
         state = file.stat()
         if state.st_size != written["size"]:
-            return f"{file}: found {state.st_size:,} bytes, expected {written['size']:,}."
+            return f"{file} has {state.st_size:,} bytes; {written['size']:,} were written."
         if state.st_size > LARGE and state.st_ctime_ns == written["changed"]:
             continue
         found, expected = digest(file), written["sha256"]
         if found != expected:
-            return f"{file}: found the SHA-256 {found[:12]}…, expected {expected[:12]}…."
+            return f"{file} has the SHA-256 {found[:12]}…; {expected[:12]}… was written."
     return ""
 
 
@@ -101,7 +101,7 @@ def read_all(run: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
             continue
         except ValueError as error:
             raise InputError(
-                f"{file}: found no record of a job ({error}). Remove it, and the results that it "
+                f"{file} is no record of a job ({error}). Remove it, and the results that it "
                 "was about are used unchecked."
             ) from None
 

@@ -75,7 +75,7 @@ def whole(steps: Iterable[Path]) -> list[Path]:
     kept = []
     for step in sorted(steps):
         if problem := _problem(step):
-            _log.warning("Threw away %s, which is not used: %s", step, problem)
+            _log.warning("Discarded %s, which cannot be used: %s", step, problem)
             remove(step)
             remove(_record_of(step))
         else:
@@ -91,7 +91,7 @@ def _problem(step: Path) -> str:
     except FileNotFoundError:
         return "it was not finished"
     except ValueError as error:
-        return f"{record}: found no JSON ({error})"
+        return f"{record} is not JSON ({error})"
     return find_difference(step, contents)
 
 
@@ -100,7 +100,7 @@ def _is_of(folder: Path, identity: Mapping[str, Any]) -> bool:
     try:
         return read_identity(folder) == _as_json(identity)
     except InputError as error:
-        _log.warning("Threw away %s, which is not used: %s", folder, error)
+        _log.warning("Discarded %s, which cannot be used: %s", folder, error)
         return False
 
 
@@ -117,7 +117,7 @@ def read_identity(folder: Path) -> dict[str, Any] | None:
         identity: dict[str, Any] = json.loads(record.read_bytes())
     except ValueError as error:
         raise InputError(
-            f"{record}: found no JSON ({error}), expected what the computation depends on. "
+            f"{record} does not say what the computation depends on: it is not JSON ({error}). "
             f"Remove {folder} and run again."
         ) from None
     return identity

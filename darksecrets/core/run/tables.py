@@ -298,7 +298,7 @@ class Table:
             The table with the declared types.
 
         Raises:
-            InputError: Says what was found and what was expected.
+            InputError: Says what is there and what must be.
         """
         try:
             if list(frame.columns) != list(self.names):
@@ -311,7 +311,7 @@ class Table:
         except _Wrong as wrong:
             found, expected = wrong.args
             raise InputError(
-                f"{where}: found {found}; expected {expected} ({self._what()}). {remedy}"
+                f"{where}: {found} instead of {expected} ({self._what()}). {remedy}"
             ) from None
         return table
 
@@ -323,8 +323,8 @@ class Table:
             model = self._model(part, path)
             if model in seen:
                 raise InputError(
-                    f"{path}: found rows of {' '.join(map(str, model))}, as in {seen[model]}; "
-                    f"expected one part of each {', '.join(self.row_group)} ({self._what()}). "
+                    f"{path}: its rows of {' '.join(map(str, model))} are in {seen[model]}, too; "
+                    f"each {', '.join(self.row_group)} belongs in one part ({self._what()}). "
                     "Gather each part once."
                 )
             seen[model] = path
@@ -335,8 +335,8 @@ class Table:
         models = part[list(self.row_group)].drop_duplicates()
         if len(models) > 1:
             raise InputError(
-                f"{path}: found {len(models)} different {', '.join(self.row_group)}; expected one "
-                f"in each part ({self._what()}). {_NOT_WRITTEN}"
+                f"{path} has rows of {len(models)} different {', '.join(self.row_group)}; a part "
+                f"has those of one ({self._what()}). {_NOT_WRITTEN}"
             )
         return tuple(value for value in models.iloc[0] if not pd.isna(value))
 
@@ -369,7 +369,7 @@ class Table:
 
 
 class _Wrong(Exception):  # noqa: N818 - becomes an InputError
-    """What was found, and what was expected."""
+    """What is there, and what must be."""
 
 
 def _convert(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
@@ -482,12 +482,12 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
         ended = stream.read() == b"\n"
     if header.split(",") != list(table.names):
         raise InputError(
-            f"{path}: found the columns {header or '(none)'}; expected {','.join(table.names)}, in "
+            f"{path}: the columns are {header or '(none)'} instead of {','.join(table.names)}, in "
             f"this order ({table._what()}). {table._remedy}"
         )
     if not ended and not table.by_hand:
         raise InputError(
-            f"{path}: found no line break at its end, the file was cut off; expected whole lines "
+            f"{path} was cut off: there is no line break at its end "
             f"({table._what()}). {table._remedy}"
         )
     wanted = None if columns is None else [name for name in table.names if name in columns]
@@ -547,7 +547,7 @@ def _read_parquet(table: Table, path: Path, columns: Collection[str] | None) -> 
             found, expected = file.schema_arrow.remove_metadata(), _schema(table)
             if not found.equals(expected):
                 raise InputError(
-                    f"{path}: found the columns {_listed(found)}; expected {_listed(expected)} "
+                    f"{path}: the columns are {_listed(found)} instead of {_listed(expected)} "
                     f"({table._what()}). {table._remedy}"
                 )
             wanted = None if columns is None else [name for name in table.names if name in columns]

@@ -101,8 +101,8 @@ def _check(stores: Mapping[str, AttentionStore]) -> None:
         same = np.array_equal(store.idx, first.idx) and np.array_equal(store.lengths, first.lengths)
         if not same or (store.layers, store.heads) != (first.layers, first.heads):
             raise InputError(
-                f"{store.folder}: found other examples or heads in {other} than in {name}; "
-                "expected the same. Remove the folder and run again."
+                f"{store.folder}: {other} has other examples or heads than {name}. "
+                "Remove the folder and run again."
             )
 
 

@@ -333,4 +333,4 @@ def _check(
 
 
 def _wrong(where: str, found: str, expected: str) -> InputError:
-    return InputError(f"{where}: found {found}; expected {expected}. Correct the entry.")
+    return InputError(f"{where}: {found} instead of {expected}. Correct the entry.")

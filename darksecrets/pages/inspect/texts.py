@@ -40,13 +40,13 @@ def read(text: object) -> list[Example]:
         InputError: Says which example is wrong, and what was expected.
     """
     if text is None:
-        raise InputError(f"text: found none. {_EXPECTED}")
+        raise InputError(f"text is missing. {_EXPECTED}")
     file = file_of(text)
     where = str(file) if file else "text"
     entries = _lines(_content(file) if file else text, where)
     examples = [_example(entry, number, where) for number, entry in enumerate(entries, 1)]
     if not examples:
-        raise InputError(f"{where}: found no sentence, it is empty. {_EXPECTED}")
+        raise InputError(f"{where} is empty and has no sentence. {_EXPECTED}")
     sizes = [len(example) for example in examples]
     if len(set(sizes)) > 1:
         other = sizes.index(3 - sizes[0])
@@ -74,9 +74,8 @@ def file_of(text: object) -> Path | None:
         return None
     if folder or _LIKE_A_FILE.fullmatch(text):
         raise InputError(
-            f"text: found {text!r}, which {'is a folder' if folder else 'is not there'}; expected "
-            "a file with one example a line. Correct the name; if it is a sentence, give it in a "
-            "list."
+            f"text: {text!r} {'is a folder' if folder else 'is not there'}. Name a file with one "
+            "example a line; if it is a sentence, give it in a list."
         )
     return None
 
@@ -100,8 +99,8 @@ def _content(file: Path) -> str:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{file}: found bytes that are not UTF-8 (byte {error.start}: "
-            f"0x{error.object[error.start]:02x}), expected text in UTF-8. Save it in this encoding."
+            f"{file} is not text in UTF-8 (byte {error.start}: "
+            f"0x{error.object[error.start]:02x}). Save it in this encoding."
         ) from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}).") from None
@@ -119,33 +118,31 @@ def _lines(text: object, where: str) -> Iterable[object]:
         if isinstance(text, dict)
         else " Put a number in a list of texts, in quotes." * isinstance(text, int | float)
     )
-    raise InputError(f"{where}: found {text!r} ({type(text).__name__}).{hint} {_EXPECTED}")
+    raise InputError(f"{where} is {text!r} ({type(text).__name__}).{hint} {_EXPECTED}")
 
 
 def _example(entry: object, number: int, where: str) -> Example:
     sentences = BETWEEN.split(entry) if isinstance(entry, str) else entry
     if not isinstance(sentences, list | tuple) or not all(isinstance(s, str) for s in sentences):
-        raise InputError(
-            f"{where}, example {number}: found {entry!r}, which is no text. {_EXPECTED}"
-        )
+        raise InputError(f"{where}, example {number}: {entry!r} is no text. {_EXPECTED}")
     example = tuple(sentence.strip() for sentence in sentences)
     if len(example) not in (1, 2):
         raise InputError(
-            f"{where}, example {number}: found {len(example)} sentences, {entry!r}; expected one, "
+            f"{where}, example {number}: {len(example)} sentences, {entry!r}. An example has one, "
             "or two to be given to the encoder as a pair. Put other sentences in examples of "
             "their own."
         )
     if not all(example):
         raise InputError(
-            f"{where}, example {number}: found an empty sentence, {entry!r}; expected text in "
-            "each. Remove the example, or write its sentence."
+            f"{where}, example {number}: a sentence is empty, {entry!r}. Remove the example, or "
+            "write its sentence."
         )
     for sentence in example:
         try:
             sentence.encode()
         except UnicodeEncodeError:
             raise InputError(
-                f"{where}, example {number}: found {sentence!r}, which has half of a character; "
-                "expected UTF-8. Check the encoding of the terminal, or put the text in a file."
+                f"{where}, example {number}: {sentence!r} has half of a character and is not "
+                "UTF-8. Check the encoding of the terminal, or put the text in a file."
             ) from None
     return example

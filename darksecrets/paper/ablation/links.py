@@ -150,9 +150,9 @@ def _chosen(places: pd.DataFrame, group: Group) -> Flags:
     chosen: Flags = pd.MultiIndex.from_frame(places).isin(index)
     if chosen.sum() < len(group.heads):
         raise InputError(
-            f"Found heads that exceed all controls ({group.group}), "
-            f"{group.heads[_PLACE].to_dict('records')}, some of which head_ablation.csv lacks; "
-            "expected tables of models of one shape. Run again."
+            f"head_ablation.csv lacks some of the heads that exceed all controls ({group.group}), "
+            f"{group.heads[_PLACE].to_dict('records')}: the tables are of models of different "
+            "shapes. Run again."
         )
     return chosen
 

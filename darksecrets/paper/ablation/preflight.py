@@ -111,7 +111,7 @@ def check_states(config: Mapping[str, Any], left_out: str = "") -> None:
         )
     if not config["ablation"]["states"]:
         raise InputError(
-            "This run disables no heads: found ablation.states: [], expected [finetuned] or more "
-            "states. Change the configuration, or leave out Figures 8 and 9 and the other results "
+            "This run disables no heads: ablation.states is []. Set [finetuned] or more "
+            "states, or leave out Figures 8 and 9 and the other results "
             "of section 4.6."
         )

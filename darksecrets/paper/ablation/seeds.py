@@ -139,6 +139,6 @@ def _require_alike(results: Results, task: Task) -> None:
     for seed, result in results.items():
         if not result.is_like(first):
             raise InputError(
-                f"{task.name}: found different examples or disabled sets in the sweeps of seeds "
-                f"{first_seed} and {seed}, expected the same. Run the sweeps again."
+                f"{task.name}: the sweeps of seeds {first_seed} and {seed} have different examples "
+                "or disabled sets. Run the sweeps again."
             )

@@ -135,8 +135,8 @@ def check_files(config: Mapping[str, Any]) -> None:
         return
     if missing := [path for path in config["annotation"]["conllu"] if not Path(path).is_file()]:
         raise InputError(
-            f"annotation.conllu: found no file {missing[0]}, expected sentences in CoNLL-U. "
-            "Correct the path."
+            f"annotation.conllu: there is no file {missing[0]}. Correct the path of the sentences "
+            "in CoNLL-U."
         )
 
 

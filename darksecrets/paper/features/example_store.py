@@ -37,7 +37,7 @@ def read(path: Path, what: str, rule: str, *needed: str) -> Arrays:
             return {name: _as(np.float64, arrays[name]) for name in [*needed, *arrays.files]}
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise InputError(
-            f"{path}: found no {what} ({error}), expected what the rule {rule} writes. "
+            f"{path} has no {what} ({error}), which the rule {rule} writes. "
             "Remove the file and run again."
         ) from None
 

@@ -85,14 +85,15 @@ def read(paths: Iterable[Path]) -> Corpus:
         if unknown_tags(_tags(found)):
             if foreign := sorted(_tags(conllu_files.read(path)) - _PENN.keys()):
                 raise InputError(
-                    f"{path}: found the parts of speech {', '.join(foreign[:8])}, expected those "
-                    "of Universal Dependencies in the fourth column, or Penn's tags in the fifth."
+                    f"{path} has the parts of speech {', '.join(foreign[:8])}, which are not "
+                    "Universal Dependencies'. Use these in the fourth column, or Penn's tags in "
+                    "the fifth."
                 )
             found = conllu_files.read(path, penn_tag)
         labels = {label for sentence in found for label in sentence.labels}
         if foreign := unknown_dependencies(labels):
             raise InputError(
-                f"{path}: found the dependency labels {', '.join(foreign[:8])}, expected those of "
+                f"{path} has the dependency labels {', '.join(foreign[:8])}. Use those of "
                 "Universal Dependencies or ClearNLP."
             )
         sentences += found

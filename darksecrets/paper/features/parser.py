@@ -71,10 +71,9 @@ def load_pipeline(pipeline: str) -> Language:
         nlp = spacy.load(pipeline, exclude=_NOT_NEEDED)
     except (OSError, ValueError, ImportError) as error:
         raise InputError(
-            f"annotation.pipeline: found {pipeline!r}, which spaCy cannot load "
-            f"({str(error).splitlines()[0]}); expected the name of an installed pipeline, or its "
-            "folder. Install it (python -m spacy download en_core_web_sm), or give the folder of "
-            "another one."
+            f"annotation.pipeline: spaCy cannot load {pipeline!r} "
+            f"({str(error).splitlines()[0]}). Install the pipeline (python -m spacy download "
+            "en_core_web_sm), or give the name or folder of one that is installed."
         ) from error
     for attribute, component, kind, unknown in _NEEDED:
         makers = [name for name in nlp.pipe_names if attribute in nlp.get_pipe_meta(name).assigns]

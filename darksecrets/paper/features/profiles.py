@@ -184,8 +184,8 @@ def check_paired(models: Models) -> None:
         every = [one for profiles in states.values() for one in profiles]
         if any(not np.array_equal(one.idx, every[0].idx) for one in every):
             raise InputError(
-                f"{task}: found models that were measured on different examples, expected the same "
-                f"of {', '.join(states)}. Remove features/{task} and run again."
+                f"{task}: the models {', '.join(states)} were measured on different examples. "
+                f"Remove features/{task} and run again."
             )
 
 

@@ -103,8 +103,8 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
     if len({tuple(state_seeds) for state_seeds in seeds.values()}) > 1:
         found = ", ".join(f"{state} {state_seeds}" for state, state_seeds in seeds.items())
         raise InputError(
-            f"{task.name}: found predictions of the seeds {found}; expected the same seeds for "
-            "every state. Run again to make those that are missing."
+            f"{task.name}: the states have predictions of different seeds, {found}. "
+            "Run again to make those that are missing."
         )
     table = tables.BASELINE_PREDICTIONS.read(baselines)
     parts |= {f"{baselines} ({name})": part for name, part in table.groupby("baseline")}
@@ -112,8 +112,8 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
     for path, part in parts.items():
         if part["idx"].tolist() != first["idx"].tolist():
             raise InputError(
-                f"{path}: found predictions of other examples than in {next(iter(parts))}; "
-                "expected those of one validation split. Remove both and run again."
+                f"{path}: these predictions are of other examples than those in "
+                f"{next(iter(parts))}. Remove both files and run again."
             )
     kind: Any = np.float64 if task.is_regression else np.int64
     predictions = {

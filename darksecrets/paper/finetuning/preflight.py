@@ -45,8 +45,8 @@ def _check_layers(config: Mapping[str, Any], folder: Path) -> None:
     found = read_size(folder / "config.json").layers
     if layers > found:
         raise InputError(
-            f"fine_tuning.reinitialized_layers: found {layers}, expected at most {found}, the "
-            f"layers of {folder}. Lower it; Zhang et al. (2021) reinitialize 1 to 6 of 24."
+            f"fine_tuning.reinitialized_layers is {layers}, but {folder} has {found} layers. "
+            "Lower it; Zhang et al. (2021) reinitialize 1 to 6 of 24."
         )
     if can_import("safetensors", "torch", "transformers"):
         from darksecrets.core.models.starting import redraw_top

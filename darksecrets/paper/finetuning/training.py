@@ -430,7 +430,7 @@ def _initial_model(
 ) -> tuple[PreTrainedModel, list[str]]:
     """Load or initialize the model to train, and name the parameters that are random."""
     if state not in STATES:
-        raise InputError(f"Found the state {state!r}, expected one of {', '.join(STATES)}.")
+        raise InputError(f"No state is called {state!r}. Choose one of {', '.join(STATES)}.")
     # On a CPU, the fused kernel has the slower backward pass.
     devices.use_float32()
     kernel: Literal["sdpa", "eager"] = "sdpa" if devices.best().type == "cuda" else "eager"

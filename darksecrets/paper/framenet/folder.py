@@ -45,7 +45,7 @@ def locate(folder: Path) -> Path:
     found = inside if inside.is_dir() else folder
     if missing := [name for name in INDEXES if not (found / name).is_file()]:
         raise InputError(
-            f"{found}: found no {', '.join(missing)}, expected the unpacked FrameNet 1.7 with "
+            f"{found} has no {', '.join(missing)} and is not the unpacked FrameNet 1.7, which has "
             f"{', '.join(INDEXES)} and the folders frame and lu. Unpack it there, or set "
             "framenet.path to the folder that has it."
         )

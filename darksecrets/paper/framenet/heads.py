@@ -162,11 +162,10 @@ class Linked(Iterable[Sentence]):
         """
         if not self.measured():
             raise InputError(
-                f"{self.source.origin}: found {len(self.annotations)} sentences of "
-                f"{int(self.source.lengths.min())} tokens or more, expected some that are not "
-                "longer than the local attention of the model reaches (windows "
-                f"{list(self.source.windows)}). Use shorter sentences, or a model whose windows "
-                "are larger."
+                f"{self.source.origin}: its {len(self.annotations)} sentences have "
+                f"{int(self.source.lengths.min())} tokens or more, longer than the local attention "
+                f"of the model reaches (windows {list(self.source.windows)}). Use shorter "
+                "sentences, or a model whose windows are larger."
             )
         alike = self._alike()
         for examples, batch in self.source.batches(_BATCH_BYTES):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 HEADER = ("sentence", "target", "core_elements")
+MOST_WORDS = 5000
+"""Words of a sentence; the time to search it grows with their square."""
 ROLES = "roles"
 """A fourth column that a file of links may have."""
 
@@ -157,23 +159,26 @@ def read_tsv(path: Path) -> list[Annotation]:
         fields = line.split("\t")
         where = f"{path}, line {number}"
         if len(fields) != len(header) or not all(fields):
-            raise InputError(
-                f"{where}: found {line!r}, expected {', '.join(header)} with a tab between."
-            )
+            raise InputError(f"{where}: {line!r} is not {', '.join(header)} with a tab between.")
         sentence, target, written = fields[: len(HEADER)]
         elements = written.split("|")
         roles = fields[-1].split("|") if ROLES in header else [""] * len(elements)
         if len(roles) != len(elements):
             raise InputError(
-                f"{where}: found {len(elements)} core elements and {len(roles)} roles, expected "
+                f"{where}: {len(elements)} core elements but {len(roles)} roles. Give "
                 "a role for each element."
             )
         if repeated := sorted({each for each in elements if elements.count(each) > 1}):
             raise InputError(
-                f"{where}: found the element {repeated[0]!r} more than once, expected each once. "
+                f"{where}: the element {repeated[0]!r} stands there more than once. "
                 "Remove one of them, or lengthen both until they differ."
             )
         words = _words(sentence)
+        if len(words) > MOST_WORDS:
+            raise InputError(
+                f"{where}: {len(words)} words, more than {MOST_WORDS}, are not one sentence. "
+                "Split the text, or leave the line out."
+            )
         annotation = _find(sentence, words, target, dict(zip(elements, roles, strict=True)), where)
         if annotation and selected(annotation, words):
             kept.append(annotation)
@@ -213,8 +218,8 @@ def _find(
     nearest = [place for place, total in totals.items() if total == min(totals.values())]
     if len(nearest) > 1 or any(len(some) > 1 for some in found[nearest[0]]):
         raise InputError(
-            f"{where}: found {target!r} and {', '.join(map(repr, roles))} more than once and "
-            f"equally near each other in {sentence!r}, expected a unique choice. Lengthen "
+            f"{where}: {target!r} and {', '.join(map(repr, roles))} are more than once, and "
+            f"equally near each other, in {sentence!r}: it is not clear which are meant. Lengthen "
             "an element until it is unique, or leave the line out."
         )
     chosen = [nearest[0], *(some[0] for some in found[nearest[0]])]
@@ -226,7 +231,8 @@ def _find(
 def _nearest(target: Span, elements: Sequence[Span]) -> list[Span]:
     """The occurrences of an element that are nearest to a target at the selection's distance."""
     gaps = {run: gap for run in elements if (gap := tokens_between(target, run)) >= LEAST_BETWEEN}
-    return [run for run, gap in gaps.items() if gap == min(gaps.values())]
+    least = min(gaps.values(), default=0)
+    return [run for run, gap in gaps.items() if gap == least]
 
 
 def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) -> list[Span]:
@@ -237,7 +243,7 @@ def _occurrences(phrase: str, sentence: str, words: Sequence[Span], where: str) 
     runs = [(i, i + size) for i in range(len(texts) - size + 1) if texts[i : i + size] == wanted]
     if not (wanted and runs):
         raise InputError(
-            f"{where}: {phrase!r} was not found among the words of {sentence!r}; expected it as "
-            "whole words between spaces, in the same case. Correct the line."
+            f"{where}: {phrase!r} is not among the words of {sentence!r}. Write it as whole words "
+            "between spaces, in the same case."
         )
     return runs

@@ -63,7 +63,7 @@ def compare_passes(mapset: MapSet, seed: int = 2019) -> pd.DataFrame:
     for rater, given in raters.items():
         if not given.index.is_unique:
             twice = given.index[given.index.duplicated()][0]
-            raise InputError(f"Found two labels of {rater} for the map {twice}; expected one.")
+            raise InputError(f"{rater} gave two labels to the map {twice}. Remove one of them.")
     rows = []
     for first, second in itertools.combinations(raters, 2):
         for maps_of, maps in _maps_by_model(mapset.table).items():
@@ -74,7 +74,7 @@ def compare_passes(mapset: MapSet, seed: int = 2019) -> pd.DataFrame:
                     rows.append((*names, *_describe(confusion, seed)))
     if not rows:
         known = "; ".join(raters) or "no labels"
-        raise InputError(f"Found {known}; expected two passes that have maps in common.")
+        raise InputError(f"Labels: {known}. Agreement needs two passes with maps in common.")
     return pd.DataFrame(rows, columns=list(AGREEMENT.names))
 
 

@@ -94,12 +94,13 @@ class Answers:
             InputError: Says which answer does not fit.
         """
         if self.label not in PATTERNS:
-            raise InputError(f"Found the class {self.label!r}; expected {', '.join(PATTERNS)}.")
+            raise InputError(f"No class is called {self.label!r}. Use {', '.join(PATTERNS)}.")
         if self.columns == "" and self.number is None and self.diagonal is None:
             return
         if problem := self._problem():
             raise InputError(
-                f"Found the answers {self} of a map; {problem}. Look at the map again."
+                f"The answers {self} of a map contradict each other; {problem}. Look at the map "
+                "again."
             )
 
     def __str__(self) -> str:

@@ -57,9 +57,9 @@ class Annotations:
         unknown = self.table.loc[self.table["strict"] == "", "map"]
         if len(unknown):
             raise InputError(
-                f"Found {len(unknown)} maps without an answer to what their columns are, such as "
-                f"{unknown.iloc[0]}; expected one of every map with columns, for the strict "
-                "definition. Label them again (docs/labelling.md)."
+                f"{len(unknown)} maps with columns, such as {unknown.iloc[0]}, have no answer to "
+                "what their columns are, which the paper's definition needs. "
+                "Label them again (docs/labelling.md)."
             )
         return Annotations(self.table.assign(label=self.table["strict"]), self.maps)
 
@@ -187,12 +187,12 @@ def check(names: Sequence[str], folds: int) -> None:
     counts = {name: int(examples[name]) for name in PATTERNS if name in examples}
     if len(counts) < 2:
         raise InputError(
-            f"{where}: found maps with {', '.join(counts) or 'no label'}; expected at least two "
-            "classes."
+            f"{where}: the maps have {', '.join(counts) or 'no label'}; at least two "
+            "classes are needed."
         )
     few = [f"{name} ({count})" for name, count in counts.items() if count < folds]
     if few:
         raise InputError(
-            f"{where}: found too few examples of {', '.join(few)} for {folds} folds "
+            f"{where}: too few examples of {', '.join(few)} for {folds} folds "
             "(patterns.folds). Label more maps of these classes, or lower the number of folds."
         )

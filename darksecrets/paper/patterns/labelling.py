@@ -192,7 +192,7 @@ def _mend(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if text and not text.startswith(_HEADER):
         found = text.split("\n", 1)[0]
-        raise InputError(f"{path}: found the columns {found}, expected {_HEADER.strip()}.")
+        raise InputError(f"{path}: the columns are {found}, not {_HEADER.strip()}.")
     if text and not text.endswith("\n"):
         lines = text.split("\n")
         # The time is last and ends in Z: a line without it was cut off and never acknowledged.

@@ -140,8 +140,8 @@ def _read_maps(folder: Path, table: pd.DataFrame) -> Iterator[Halves]:
     lengths = table["special"].str.len().to_numpy()
     if len(values) != (lengths**2).sum():
         raise InputError(
-            f"{folder / MAPS}: found {len(values)} numbers, expected {(lengths**2).sum()} for the "
-            f"tokens of {folder / TABLE}. Restore both files together."
+            f"{folder / MAPS} has {len(values)} numbers, but the tokens of {folder / TABLE} make "
+            f"{(lengths**2).sum()}. Restore both files together."
         )
     start = 0
     for length in lengths:
@@ -162,11 +162,11 @@ def _read_array(path: Path, name: str) -> npt.NDArray[Any]:
                 return arrays[name]
     except (AttributeError, EOFError, OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"{path}: found {path.stat().st_size} bytes that are not a complete file of arrays "
-            f"({str(error).splitlines()[0]}), expected the maps of {TABLE} beside it. Restore the "
+            f"{path}: these {path.stat().st_size} bytes are not a complete file of arrays "
+            f"({str(error).splitlines()[0]}) with the maps of {TABLE} beside it. Restore the "
             "file."
         ) from None
-    raise InputError(f"{path}: expected an array `{name}`, found {found}. Restore the file.")
+    raise InputError(f"{path} has no array `{name}`: {found}. Restore the file.")
 
 
 def _read_labels(path: Path, maps: Collection[str]) -> pd.DataFrame:

@@ -59,8 +59,7 @@ def sample_maps(
     )
     if size > available:
         raise InputError(
-            f"Found only {available} maps of at most {LONGEST} tokens in the stores, expected at "
-            f"least {size}."
+            f"The stores have only {available} maps of at most {LONGEST} tokens; {size} are needed."
         )
     rng = np.random.default_rng(seed)
     chosen = _choose(stores, size, rng)

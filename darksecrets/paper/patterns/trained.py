@@ -53,8 +53,8 @@ def serves(patterns: Mapping[str, Any]) -> bool:
         settings, labelled = made["settings"], made["labelled"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{CLASSIFIER / TRAINING}: found a damaged file ({error}), expected how the "
-            "classifier of patterns was trained. Restore the file, or make it again: "
+            f"{CLASSIFIER / TRAINING} does not say how the classifier of patterns was trained: it "
+            f"is damaged ({error}). Restore the file, or make it again: "
             "`make pattern-classifier`."
         ) from None
     if settings != training_settings(patterns):

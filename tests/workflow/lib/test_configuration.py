@@ -132,8 +132,8 @@ def test_words_that_yaml_takes_for_truth_values_may_be_written_without_quotes(wr
     ("named", "words"),
     [
         (["paper", "landscap"], ["'landscap'", "did you mean 'landscape'?", "syntax", "norms"]),
-        (["paper", "paper"], ["paper more than once"]),
-        (["norms"], ["found [norms]", "expected 'paper' among them", "[paper, norms]"]),
+        (["paper", "paper"], ["paper stands there more than once"]),
+        (["norms"], ["is [norms]", "lacks 'paper'", "[paper, norms]"]),
         ([], ["analyses", "[]"]),
         ("norms", ["analyses", "norms"]),
     ],
@@ -158,7 +158,7 @@ def test_constants_stand_beside_keys_and_only_with_their_values():
     assert {config[section]["seed"] for section in ("data", "samples", "syntax")} == {3}
     assert resolve(config) == config
     assert resolve({**MINIMAL, "samples": {"seed": 2019}}) == resolve(MINIMAL), "the default"
-    with pytest.raises(InputError, match=r"samples\.seed: found 4, use `sampling_seed`"):
+    with pytest.raises(InputError, match=r"samples\.seed is 4, use `sampling_seed`"):
         resolve({**MINIMAL, "samples": {"seed": 4}})
 
 
@@ -175,7 +175,7 @@ def test_sections_of_analyses_are_their_settings():
 
 
 def test_a_truth_value_is_no_number():
-    with pytest.raises(InputError, match=r"sampling_seed: found True"):
+    with pytest.raises(InputError, match=r"sampling_seed is True"):
         resolve({**MINIMAL, "sampling_seed": True})
 
 
@@ -193,7 +193,7 @@ def test_a_results_folder_of_another_origin_is_refused(tmp_path):
 
     for damaged in (record.read_text().replace("source", "Source", 1), "[]", "{}", "", '{"data":'):
         record.write_text(damaged)
-        with pytest.raises(InputError, match=r"origin\.json: found .*Remove the file"):
+        with pytest.raises(InputError, match=r"origin\.json: .*Remove the file"):
             configuration.check_results_folder(config, tmp_path)
 
 

@@ -187,7 +187,7 @@ def _require_planned(result: SweepResult, plan: Plan, task: Task) -> None:
     missing = [name for name in plan.sets if name not in set(result.sets["name"])]
     if missing:
         raise InputError(
-            f"{task.name}: found predictions with heads removed that lack {len(missing)} of "
+            f"{task.name}: the predictions with heads removed lack {len(missing)} of "
             f"{len(plan.sets)} sets of the orders. Expected both from the same run. Remove the "
             "folder of the predictions and run again."
         )

@@ -251,7 +251,7 @@ def backward(
         losses = loss(task, model(**batch).logits, labels, "none")
     if not losses.isfinite().all():
         raise InputError(
-            f"{task.name}: found a loss that is not a finite number. The model has diverged, or "
+            f"{task.name}: the loss is not a finite number. The model has diverged, or "
             "its weights are damaged. Train again."
         )
     slopes = torch.autograd.grad(losses.sum(), every)

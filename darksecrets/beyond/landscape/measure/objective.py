@@ -69,8 +69,8 @@ class Objective:
         self.value = self.loss()
         if not torch.isfinite(torch.tensor(self.value)):
             raise InputError(
-                f"{type(model).__name__}: found a loss of {self.value} on {task.name}, expected a "
-                "finite number. The model has diverged, or its weights are damaged. Train again."
+                f"{type(model).__name__}: the loss on {task.name} is {self.value}, not a finite "
+                "number. The model has diverged, or its weights are damaged. Train again."
             )
 
     def loss(self, moved: torch.Tensor | None = None) -> float:

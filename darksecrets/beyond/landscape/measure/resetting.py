@@ -116,9 +116,9 @@ def rounding_of(found: Logits, outputs: Logits, file: Path) -> float:
     rounding = float(np.abs(outputs - found).max())
     if not rounding <= _ROUNDING * max(1.0, float(np.abs(outputs).max())):  # so that NaN is wrong
         raise InputError(
-            f"{file}: found outputs that differ by {rounding:.2g} from those of the model, "
-            "expected the same up to rounding. Model, data and predictions must be of one "
-            "run: make the predictions again."
+            f"{file}: the stored outputs differ from those of the model by {rounding:.2g}, more "
+            "than by rounding. Model, data and predictions must be of one run: make the "
+            "predictions again."
         )
     return rounding
 
@@ -140,7 +140,7 @@ def outputs_of(mixture: Mixture, split: EncodedSplit, task: Task) -> Reset:
     found = models.run_all(f"Resetting layers, {task.name}")
     if not np.isfinite(found).all():
         raise InputError(
-            f"{type(mixture.end).__name__}: found outputs that are not finite numbers with layers "
+            f"{type(mixture.end).__name__}: the outputs are not finite numbers with layers "
             "exchanged. A model has diverged, or its weights are damaged. Train again."
         )
     if not task.is_regression:

@@ -103,6 +103,6 @@ def require_alike(results: Mapping[int, Reset], task: Task) -> None:
         columns = [name for name in SWAPS.names if name != "weight_change"]
         if not same or not result.swaps[columns].equals(reference.swaps[columns]):
             raise InputError(
-                f"{task.name}: found different examples or layers in the results of "
-                f"seeds {first} and {seed}, expected the same. Run the rule reset_weights again."
+                f"{task.name}: the results of seeds {first} and {seed} have different examples or "
+                "layers. Run the rule reset_weights again."
             )

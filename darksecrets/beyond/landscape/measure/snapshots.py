@@ -198,14 +198,14 @@ class Snapshots:
             self._shapes = {name: tuple(shape) for name, shape in content["shapes"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{folder / INDEX}: found no readable index of snapshots ({error}). {_AGAIN}"
+                f"{folder / INDEX}: there is no readable index of snapshots ({error}). {_AGAIN}"
             ) from None
         for each in self.listed:
             found, run = _described(folder / _name(each.step))
             if found != each or run != _digest(self.run):
                 raise InputError(
-                    f"{folder / _name(each.step)}: found a snapshot of another training, expected "
-                    f"step {each.step} of the one that {INDEX} describes. {_AGAIN}"
+                    f"{folder / _name(each.step)}: this snapshot is of another training, not "
+                    f"step {each.step} of the one in {INDEX}. {_AGAIN}"
                 )
 
     def check(self, model: PreTrainedModel, /, **expected: object) -> None:
@@ -221,8 +221,8 @@ class Snapshots:
         for name, value in expected.items():
             if self.run.get(name) != value:
                 raise InputError(
-                    f"{self.folder}: found snapshots of a training with {name} "
-                    f"{self.run.get(name)}, expected {value}. {_AGAIN}"
+                    f"{self.folder}: these snapshots are of a training with {name} "
+                    f"{self.run.get(name)}, not {value}. {_AGAIN}"
                 )
         parameters = dict(model.named_parameters())
         for name in {**self._shapes, **parameters}:
@@ -236,9 +236,9 @@ class Snapshots:
             norm = _norm(parameters[name])
             if not np.isclose(norm, self._norms[name], rtol=_SAME_NORM, atol=0):
                 raise InputError(
-                    f"{self.folder}: found snapshots of a training that began with other weights: "
-                    f"{name} has a norm of {self._norms[name]:.6g} there and of {norm:.6g} in the "
-                    f"model that the run began with. {_AGAIN}"
+                    f"{self.folder}: these snapshots are of a training that began with other "
+                    f"weights: {name} has a norm of {self._norms[name]:.6g} there and of "
+                    f"{norm:.6g} in the model that the run began with. {_AGAIN}"
                 )
 
     def read(self) -> Iterator[tuple[int, dict[str, Tensor]]]:
@@ -267,7 +267,7 @@ def _opened(file: Path) -> Any:
     try:
         return safe_open(file, framework="pt")
     except (OSError, SafetensorError) as error:
-        raise InputError(f"{file}: found no readable snapshot ({error}). {_AGAIN}") from None
+        raise InputError(f"{file} is no readable snapshot ({error}). {_AGAIN}") from None
 
 
 def _described(file: Path) -> tuple[Snapshot, str]:
@@ -279,9 +279,7 @@ def _described(file: Path) -> tuple[Snapshot, str]:
         run = about.pop("run")
         return Snapshot(**about), run
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{file}: found no description of a snapshot ({error}). {_AGAIN}"
-        ) from None
+        raise InputError(f"{file} does not describe a snapshot ({error}). {_AGAIN}") from None
 
 
 def _digest(identity: Mapping[str, Any]) -> str:

@@ -116,9 +116,8 @@ class Losses:
             example_losses = losses(self.task, logits, self.splits[name].labels)
             if not np.isfinite(example_losses).all():
                 raise InputError(
-                    f"{self.task.name}: found a loss that is not finite on the {name} examples, "
-                    "expected a number everywhere on the plane. A model has diverged: train it "
-                    "again."
+                    f"{self.task.name}: a loss on the {name} examples is not finite, so the "
+                    "surface cannot be drawn. A model has diverged: train it again."
                 )
             ends = feasible(interval_of_mean(example_losses), 0, np.inf)
             columns.append((example_losses.mean(), *ends))

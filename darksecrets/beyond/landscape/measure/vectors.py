@@ -42,9 +42,9 @@ class Vectors:
             if shapes[0] != shapes[1]:
                 words = [" × ".join(map(str, of)) if of else "none" for of in shapes]
                 raise InputError(
-                    f"The models that span the plane of a loss surface differ in {name}: found "
-                    f"{words[0]} numbers in the {vector} model, expected {words[1]}. Give models "
-                    "of one run."
+                    f"The models that span the plane of a loss surface differ in {name}: the "
+                    f"{vector} model has {words[0]} numbers, the others {words[1]}. Give models of "
+                    "one run."
                 )
         self._kept[vector] = {
             name: each.detach().cpu().float().clone() for name, each in model.named_parameters()
@@ -92,17 +92,17 @@ class Frame:
         lengths: Floats = np.sqrt(np.diag(products))
         if not np.isfinite(products).all() or not (lengths > 0).all():
             raise InputError(
-                f"{what}: found directions of the lengths {lengths[0]:.3g} and {lengths[1]:.3g}, "
-                "expected two numbers above 0: two of the models are the same, or have diverged. "
-                "Train again, or give other models."
+                f"{what}: the two directions have the lengths {lengths[0]:.3g} and "
+                f"{lengths[1]:.3g}; both must be above 0. Two of the models are the same, or have "
+                "diverged. Train again, or give other models."
             )
         along = products[0, 1] / lengths[0]
         across = max(0.0, float(products[1, 1] - along**2)) ** 0.5
         if across < _LEAST * lengths[1]:
             raise InputError(
-                f"{what}: found parallel directions (sine of their angle "
-                f"{across / lengths[1]:.1g}), expected two that span a plane. Give three models "
-                "that do not lie on one line."
+                f"{what}: the two directions are parallel (sine of their angle "
+                f"{across / lengths[1]:.1g}) and span no plane. Give three models that do not lie "
+                "on one line."
             )
         self.products = products
         self.places: Floats = np.array([[lengths[0], 0.0], [along, across]])

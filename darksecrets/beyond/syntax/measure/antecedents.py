@@ -168,7 +168,7 @@ def resolve_all(reading: Reading, texts: Sequence[Text]) -> Resolved:
     read = [text for text in cut(reading, texts) if anaphors(text.expressions)]
     if not read:
         raise InputError(
-            f"Found no pronouns or nouns that refer to something mentioned before in the first "
+            f"There are no pronouns or nouns that refer to something mentioned before in the first "
             f"{reading.max_length} tokens of {len(texts)} texts. Raise fine_tuning.max_length."
         )
     counts = counted(read)

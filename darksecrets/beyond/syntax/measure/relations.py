@@ -117,8 +117,8 @@ def relations(read: Sequence[Read], seed: int) -> list[Relation]:
     all_labels = Relation(ALL, pairs)
     if all_labels.sizes.min() < FEWEST:
         raise InputError(
-            f"Found {all_labels.sizes.sum()} dependents in the {len(read)} sentences of the "
-            f"treebank, expected {FEWEST} in each half of them. Use more sentences."
+            f"The {len(read)} sentences of the treebank have {all_labels.sizes.sum()} dependents; "
+            f"each half of the sentences needs {FEWEST}. Use more sentences."
         )
     shown = [Relation(label, pairs) for label in pairs.labels if label not in _NOT_SHOWN]
     frequent = [relation for relation in shown if relation.sizes.min() >= FEWEST]

@@ -42,7 +42,7 @@ def check(config: Mapping[str, Any]) -> None:
     settings = Settings.of(config["syntax"])
     if settings.source == "annotation" and config["annotation"]["source"] == "none":
         raise InputError(
-            "syntax.source: found 'annotation', but annotation.source is 'none', so that no text "
+            "syntax.source is 'annotation', but annotation.source is 'none', so that no text "
             "has a tree. Set syntax.source to conllu, or annotate the words."
         )
     if can_import("conllu"):
@@ -75,9 +75,8 @@ def read_texts(path: Path) -> list[Sentence]:
     found = conllu_files.read(path)
     if not any(sentence.mentions for sentence in found):
         raise InputError(
-            f"{path}: found no mentions, expected some (the attribute Entity in the column MISC), "
-            "in which heads look for antecedents. Set syntax.coreference.path to a file that marks "
-            "them."
+            f"{path}: no mention is marked (attribute Entity in the column MISC), so heads have no "
+            "antecedents to look for. Set syntax.coreference.path to a file that marks mentions."
         )
     return found
 
@@ -111,7 +110,7 @@ def annotated(annotations: Sequence[Path], seed: int) -> list[Sentence]:
                     found[chosen.text] = chosen
     if not found:
         raise InputError(
-            "Found no sentence in the annotated texts of the run's tasks, expected some. Use "
+            "The annotated texts of the run's tasks have no sentence that can be used. Use "
             "another syntax.source."
         )
     return list(found.values())

@@ -95,7 +95,7 @@ def align(
     kept = [place for place, flags in enumerate(belongs) if flags.any(axis=0).all()]
     if not kept:
         raise InputError(
-            f"Found {len(sentences)} sentences in the treebank, none of which the model can read "
+            f"The treebank has {len(sentences)} sentences, none of which the model can read "
             f"whole in {max_length} tokens. Choose other sentences, or raise "
             "fine_tuning.max_length."
         )
@@ -168,9 +168,9 @@ def within_reach(aligned: Aligned, model: PreTrainedModel) -> Aligned:
     kept = [place for place, length in enumerate(lengths) if length <= longest]
     if not kept:
         raise InputError(
-            f"Found {len(lengths)} sentences of {lengths[-1]} tokens or more, expected some that "
-            f"are not longer than the local attention of the model reaches ({longest} tokens). "
-            "Choose shorter sentences, or a model whose windows are larger."
+            f"The {len(lengths)} sentences have {lengths[-1]} tokens or more, longer than the "
+            f"local attention of the model reaches ({longest} tokens). Choose shorter sentences, "
+            "or a model whose windows are larger."
         )
     return aligned.of(kept)
 

@@ -77,6 +77,7 @@ function segmented(name, label, choices, chosen, choose) {
       h("span", {}, text))));
 }
 
+// Options are [value, text, group]; an option may stand in two groups.
 function menu(id, label, options, chosen, choose) {
   const select = h("select", { id, onchange: (event) => choose(event.target.value) });
   const groups = new Map();

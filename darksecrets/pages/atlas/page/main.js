@@ -8,7 +8,35 @@ function drawBar() {
     menu("task", "Task", CONTENT.tasks.map(({ name }) => [name, marked(name)]), address.task, (task) => update({ task, example: "" })),
     segmented("state", "State", STATES.map((state) => [state, STATE_NAMES[state]]), address.state, (state) => update({ state })),
     menu("seed", "Seed", seeds, address.seed, (seed) => update({ seed })),
-    menu("measure", "Measure", CONTENT.measures.map((measure) => [measure.key, measure.name, measure.group]), address.measure, (measure) => update({ measure })));
+    menu("measure", "Measure", [...usual(), ...CONTENT.measures].map(({ key, name, group }) => [key, name, group]), address.measure, (measure) => update({ measure })),
+    drawMeasureSearch());
+}
+
+// What most readers look for first. Measures of a run may lack some of them.
+const USUAL = [
+  "pattern_heads.share", "cosine.similarity", "head_ablation.delta", "head_statistics.value.[SEP]", "head_statistics.value.[CLS]",
+  "head_statistics.value.entropy", "stripes.weight.noun", "token_pairs.weight.pronoun to noun", "framenet_heads.weight.predicate_to_element", "equal_words.weight",
+];
+
+function usual() {
+  const found = USUAL.map((key) => MEASURES.get(key)).filter(Boolean);
+  return CONTENT.measures.length > 2 * found.length ? found.map((measure) => ({ ...measure, group: "Usual" })) : [];
+}
+
+// A field that names measures as one types; choosing one shows it.
+function drawMeasureSearch() {
+  const named = new Map(CONTENT.measures.map((measure) => [`${measure.name} · ${measure.group}`, measure.key]));
+  const field = h("input", {
+    type: "search", id: "measure-search", list: "measure-names", placeholder: "Search measures", autocomplete: "off",
+    oninput: ({ target }) => {
+      const key = named.get(target.value);
+      if (!key) return;
+      target.value = "";
+      update({ measure: key });
+    },
+  });
+  return h("label", { class: "menu" }, h("span", {}, "Find a measure"), field,
+    h("datalist", { id: "measure-names" }, [...named.keys()].map((value) => h("option", { value }))));
 }
 
 function drawPage() {
@@ -24,11 +52,13 @@ function drawPage() {
           h("div", { class: "tools" }, save("csv", "CSV", () => shown() && download(fileName(shown(), "csv"), "text/csv", csvOf(shown()))),
             save("svg", "SVG", () => find("#grid") && download(fileName(shown(), "svg"), "image/svg+xml", svgText(find("#grid")))))),
         h("h2", { id: "title" }), h("p", { id: "note", class: "quiet small" }), h("div", { id: "stage" }, h("div", { id: "heads" }), h("div", { id: "under" }))),
-      h("section", { id: "right", "aria-label": "Two measures" },
-        h("div", { class: "row" }, axis("y", "Up"), axis("x", "Across"),
-          h("div", { class: "tools" }, save("svg-scatter", "SVG", () => download(`${CONTENT.run.name}-scatter.svg`, "image/svg+xml", svgText(find("#scatter")))))),
-        h("div", { id: "plot" }), h("div", { id: "brushed" }))),
-    h("section", { id: "cards", "aria-label": "Heads, one by one" }),
+      h("div", { id: "side" },
+        h("section", { id: "dock", "aria-label": "The chosen head" }),
+        h("section", { id: "right", "aria-label": "Two measures" },
+          h("div", { class: "row" }, axis("y", "Up"), axis("x", "Across"),
+            h("div", { class: "tools" }, save("svg-scatter", "SVG", () => download(`${CONTENT.run.name}-scatter.svg`, "image/svg+xml", svgText(find("#scatter")))))),
+          h("div", { id: "plot" }), h("div", { id: "brushed" })))),
+    h("section", { id: "cards", "aria-label": "Pinned heads" }),
     h("section", { id: "claims", "aria-label": "Claims" }),
     drawHelp());
 }
@@ -92,10 +122,12 @@ function drawBrushed() {
 
 function renderCards() {
   const held = focused();
-  const heads = [...new Set([...(opened() === null ? [] : [opened()]), ...pins()])];
+  const chosen = opened();
+  find("#dock").replaceChildren(...(chosen === null || pins().includes(chosen) ? [] : [drawCard(chosen)]));
+  const pinned = pins();
   const cards = find("#cards");
-  cards.style.setProperty("--cards", Math.max(1, heads.length));
-  cards.replaceChildren(...(heads.length ? heads.map(drawCard) : [h("p", { class: "quiet empty" }, "Choose a head above to see its card; pin up to four side by side.")]));
+  cards.style.setProperty("--cards", Math.max(1, pinned.length));
+  cards.replaceChildren(...(pinned.length ? pinned.map(drawCard) : [h("p", { class: "quiet empty" }, "Choose a head above to see its card; pin up to four, to compare them here.")]));
   restore(held);
 }
 

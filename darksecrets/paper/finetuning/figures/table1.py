@@ -144,8 +144,8 @@ def read_sizes(folders: Mapping[str, Path]) -> pd.DataFrame:
             rows += [(task, split, data[split]["examples"]) for split in ("train", "validation")]
         except (OSError, KeyError, json.JSONDecodeError) as error:
             raise InputError(
-                f"{path}: found no count of examples ({error!r}), expected train/examples and"
-                f" validation/examples. Remove {folder} and run again."
+                f"{path} does not say how many examples there are ({error!r}): train/examples and"
+                f" validation/examples are missing. Remove {folder} and run again."
             ) from error
     return pd.DataFrame(rows, columns=["task", "split", "examples"])
 

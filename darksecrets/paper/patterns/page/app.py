@@ -159,7 +159,10 @@ def _explain_disk(error: OSError) -> tuple[dict[str, str], int]:
 
 def _content(kinds: dict[str, type]) -> dict[str, Any]:
     """The request's JSON object, which must have these keys, of these types, and no others."""
-    content = request.get_json()
+    try:
+        content = request.get_json()
+    except RecursionError:
+        abort(400, "The JSON is nested too deeply.")
     if not isinstance(content, dict) or set(content) != set(kinds):
         abort(400, f"Expected an object with the keys {list(kinds)}.")
     if not all(type(content[key]) is kind for key, kind in kinds.items()):

@@ -13,7 +13,7 @@ def test_the_types_are_those_of_the_layers():
     assert set(KNOWN) == {each.config_class.model_type for each in layers.KNOWN}
 
 
-@pytest.mark.parametrize(("kind", "said"), [("bert", ""), ("albert", "model type 'albert'")])
+@pytest.mark.parametrize(("kind", "said"), [("bert", ""), ("albert", "not with 'albert'")])
 def test_an_encoder_that_lacks_rows_is_named(kind, said, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
     model = {"source": "folder", "folder": str(tmp_path)}

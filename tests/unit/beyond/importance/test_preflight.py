@@ -21,9 +21,9 @@ def test_targets_of_what_a_run_leaves_out(part, words):
     key, whole = f"importance.{part}tasks", {"learned_gates": {"tasks": ["RTE"]}}
     preflight.check_tasks(config_of(**whole), key)
     empty = {part.rstrip("."): {"tasks": []}} if part else {"tasks": []}
-    with pytest.raises(InputError, match=rf"{words}.*found {key}: \[\]"):
+    with pytest.raises(InputError, match=rf"{words}.*{key} is \[\]"):
         preflight.check_tasks(config_of(**empty), key)
-    with pytest.raises(InputError, match=r"disables no heads: found ablation.states: \[\]"):
+    with pytest.raises(InputError, match=r"disables no heads: ablation.states is \[\]"):
         preflight.check_tasks(config_of(states=[]), key)
     with pytest.raises(InputError, match=r"no interface\. Figures 8 and 9"):
         preflight.check_tasks(config_of(), key, left_out="Found no interface.")
@@ -33,5 +33,5 @@ def test_gates_that_learn_need_fine_tuned_models():
     gates = {"learned_gates": {"tasks": ["RTE"]}}
     preflight.check(config_of(**gates))
     preflight.check(config_of(states=[]))
-    with pytest.raises(InputError, match=r"\[RTE\], but ablation\.states: \[\]"):
+    with pytest.raises(InputError, match=r"\[RTE\], but ablation\.states is \[\]"):
         preflight.check(config_of(states=[], **gates))

@@ -192,7 +192,7 @@ def test_with_nothing_reset_outputs_are_those_stored(case, outputs):
     assert np.array_equal(found.swapped, outputs.swapped), "every set changes something"
     same = dataclasses.replace(outputs, swapped=np.stack([outputs.finetuned] * 2))
     assert np.array_equal(take_stored(same, nudged, Path("x"))[0].swapped, [nudged] * 2)
-    with pytest.raises(InputError, match=r"stored.csv: found outputs that differ by .* of one run"):
+    with pytest.raises(InputError, match=r"stored.csv: the stored outputs differ .* of one run"):
         take_stored(outputs, outputs.finetuned + 1, Path("stored.csv"))
 
 
@@ -217,7 +217,7 @@ def test_a_model_of_another_shape_is_refused(case):
     config = copy.deepcopy(case.end.config)
     config.vocab_size += 3
     other = AutoModelForSequenceClassification.from_config(config)
-    with pytest.raises(InputError, match=r"differ in .*embeddings.*found \d+ × 32 numbers.*and"):
+    with pytest.raises(InputError, match=r"differ in .*embeddings.*: \d+ × 32 numbers.*and"):
         Mixture(other, case.end)
 
 

@@ -202,9 +202,9 @@ def test_a_training_that_needs_no_snapshots_resumes_one_that_did(
 @pytest.mark.parametrize(
     ("expected", "words"),
     [
-        ({"seed": 4}, "training with seed 3, expected 4"),
-        ({"task": "RTE"}, "training with task MRPC, expected RTE"),
-        ({"model": "abc"}, "expected abc"),
+        ({"seed": 4}, "training with seed 3, not 4"),
+        ({"task": "RTE"}, "training with task MRPC, not RTE"),
+        ({"model": "abc"}, ", not abc"),
     ],
 )
 def test_of_another_run(expected, words, inputs, followed):
@@ -225,10 +225,10 @@ def test_files_of_two_trainings_are_refused(inputs, followed, tmp_path):
     name = f"step-{LAST:07d}.safetensors"
     shutil.copytree(followed / "snapshots", tmp_path / "mixed")
     shutil.copyfile(tmp_path / "snapshots" / name, tmp_path / "mixed" / name)
-    with pytest.raises(InputError, match=f"{name}: found a snapshot of another training"):
+    with pytest.raises(InputError, match=f"{name}: this snapshot is of another training"):
         Snapshots(tmp_path / "mixed")
     shutil.copyfile(followed / "snapshots" / "step-0000002.safetensors", tmp_path / "mixed" / name)
-    with pytest.raises(InputError, match=f"expected step {LAST} of the one"):
+    with pytest.raises(InputError, match=f"not step {LAST} of the one"):
         Snapshots(tmp_path / "mixed")
 
 
@@ -245,5 +245,5 @@ def test_damaged(damage, followed, tmp_path):
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[:40])
-    with pytest.raises(InputError, match=r"found no readable .*Remove this folder and run again"):
+    with pytest.raises(InputError, match=r"no readable .*Remove this folder and run again"):
         Snapshots(folder)

@@ -86,7 +86,7 @@ def test_the_path_goes_from_the_pretrained_to_the_finetuned_model(run, tmp_path)
 
 
 def test_snapshots_of_another_run_stop_before_anything_is_computed(run, tmp_path):
-    with pytest.raises(InputError, match="seed 3, expected 4"):
+    with pytest.raises(InputError, match="seed 3, not 4"):
         measured(run, tmp_path, replace(MODEL, seed=4))
     other = tmp_path / "run"
     shutil.copytree(run, other)
@@ -95,7 +95,7 @@ def test_snapshots_of_another_run_stop_before_anything_is_computed(run, tmp_path
     )
     shutil.rmtree(other / "finetuned" / "snapshots")
     shutil.copytree(tmp_path / "other" / "snapshots", other / "finetuned" / "snapshots")
-    with pytest.raises(InputError, match="state finetuned-from-normal, expected finetuned"):
+    with pytest.raises(InputError, match="state finetuned-from-normal, not finetuned"):
         measured(other, tmp_path)
     assert not list(tmp_path.glob("*surface.npz*")), "nothing half-written"
 

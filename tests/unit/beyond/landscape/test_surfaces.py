@@ -300,7 +300,7 @@ def test_it_is_read_as_it_was_written_and_fits_its_tables(case, surface, tmp_pat
         assert len(table.read(tmp_path / table.file)) == len(rows[table.name])
     nodes = GRID**2 + 2 * GRID - 1
     assert len(rows["loss_surfaces"]) == 2 * nodes
-    with pytest.raises(InputError, match="no readable arrays"):
+    with pytest.raises(InputError, match="no arrays that can be read"):
         Surface.load(tmp_path / "none.npz")
 
 
@@ -333,8 +333,8 @@ def test_models_that_do_not_fit_stop_with_one_message(case, tmp_path):
             next(iter(model.classifier.parameters())).add_(1)
 
     for change, message in (
-        (to_line, "parallel directions"),
-        (to_fine_tuned, "expected two numbers above 0"),
+        (to_line, "directions are parallel"),
+        (to_fine_tuned, "both must be above 0"),
         (diverge, "have diverged"),
         (other_run, "must be of one run"),
     ):
@@ -349,10 +349,10 @@ def test_models_of_other_shapes_and_losses_that_are_not_finite(case, tmp_path):
     vectors.keep("finetuned", model)
     other = copy.deepcopy(model)
     other.classifier.weight = torch.nn.Parameter(torch.zeros(7, 16))
-    with pytest.raises(InputError, match=r"classifier\.weight: found 7 × 16"):
+    with pytest.raises(InputError, match=r"classifier\.weight: the pretrained model has 7 × 16"):
         vectors.keep("pretrained", other)
     losses = Losses(model, vectors, {"train": case.split("train")}, case.task)
-    with pytest.raises(InputError, match="not finite on the train examples"):
+    with pytest.raises(InputError, match="on the train examples is not finite"):
         losses.measure({"finetuned": 1e38})
 
 
@@ -363,7 +363,7 @@ def test_grids_have_the_models_as_nodes():
             assert grid[0] < 0
             assert grid[-1] > 1
         assert len(spaced_shares(points)) == points
-    with pytest.raises(InputError, match="found 14, expected an odd number"):
+    with pytest.raises(InputError, match="is 14, but must be odd"):
         check_grid(14)
 
 

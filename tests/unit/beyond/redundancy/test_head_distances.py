@@ -176,5 +176,5 @@ def test_one_example_has_no_nearest_head(tmp_path):
 
 
 def test_an_encoder_of_one_head_is_refused(tmp_path):
-    with pytest.raises(InputError, match="an encoder of one head; expected several"):
+    with pytest.raises(InputError, match="this encoder has one head"):
         measure(tmp_path, maps_of(shape=(1, 1)))

@@ -21,7 +21,7 @@ def test_only_one_head_in_all_is_too_few(tmp_path, layers, heads, alone):
     config = of_folder(tmp_path, layers, heads)
     assert preflight.has_one_head(config, tmp_path / "models") == alone
     if alone:
-        with pytest.raises(InputError, match="found an encoder of one head, expected several"):
+        with pytest.raises(InputError, match="this encoder has one head"):
             preflight.check_heads(config)
     else:
         preflight.check_heads(config)

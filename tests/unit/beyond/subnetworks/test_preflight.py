@@ -14,7 +14,7 @@ def config(**changes):
 
 
 def test_a_run_without_subnetworks_refuses_their_figures() -> None:
-    with pytest.raises(InputError, match=r"found subnetworks.tasks: \[\]"):
+    with pytest.raises(InputError, match=r"subnetworks.tasks must name tasks and is \[\]"):
         preflight.check_tasks(config(subnetworks={"tasks": []}))
     with pytest.raises(InputError, match="disables no heads"):
         preflight.check_tasks(config(ablation={"states": []}))

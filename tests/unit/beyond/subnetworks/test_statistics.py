@@ -130,7 +130,7 @@ def test_retrained_subnetworks_stand_beside_the_whole_model():
     assert scores.set_index("subnetwork").loc[t.GOOD, "delta"] == 0
     assert set(scores["draws"]) == {2}
     tables["bad 1"] = tables["bad 1"].assign(idx=found.idx + 1)
-    with pytest.raises(InputError, match="re-trained subnetwork bad 1 for other examples"):
+    with pytest.raises(InputError, match="re-trained subnetwork bad 1 are of other examples"):
         add_retrained(found, tables)
 
 

@@ -181,5 +181,5 @@ def test_words_that_share_their_pieces_are_no_pairs(sentences):
 
 
 def test_too_few_sentences_are_refused(sentences, guessed):
-    with pytest.raises(InputError, match=r"Found \d+ dependents in the 4 sentences"):
+    with pytest.raises(InputError, match=r"4 sentences of the treebank have \d+ dependents"):
         heads.table(sentences[:4], guessed[:4], SEED)

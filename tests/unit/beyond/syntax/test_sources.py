@@ -72,5 +72,5 @@ def test_as_many_sentences_as_configured(tmp_path):
 
 
 def test_no_sentence_is_refused(tmp_path):
-    with pytest.raises(InputError, match="Found no sentence in the annotated texts"):
+    with pytest.raises(InputError, match="annotated texts of the run's tasks have no sentence"):
         sources.annotated([annotation(tmp_path / "RTE.jsonl", {"text": " ", "tokens": []})], 1)

@@ -101,7 +101,7 @@ def test_one_head_of_all_examples(store, maps):
 
 @pytest.mark.parametrize(
     ("layer", "head", "words"),
-    [(0, 1, f"layer 0, expected a layer from 1 to {LAYERS}"), (1, HEADS + 1, "expected a head")],
+    [(0, 1, f"no layer 0; it has layers from 1 to {LAYERS}"), (1, HEADS + 1, "no head")],
 )
 def test_heads_count_from_1(store, layer, head, words):
     with pytest.raises(InputError, match=words):

@@ -58,7 +58,7 @@ def test_reach_is_a_band_in_texts_longer_than_the_window():
 
 
 def test_attention_out_of_reach_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"idx 0: found attention beyond the layers' windows"):
+    with pytest.raises(InputError, match=r"idx 0 has attention beyond the layers' windows"):
         save(tmp_path / "store", (None, 2), within=3)
     assert not (tmp_path / "store").exists()
 

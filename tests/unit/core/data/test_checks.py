@@ -110,14 +110,14 @@ def test_number_out_of_range(label):
 
 def test_wrong_form():
     good = {"idx": [0], "sentence1": ["a"], "sentence2": ["b"], "label": [1]}
-    with pytest.raises(InputError, match="MRPC: no split validation; found train"):
+    with pytest.raises(InputError, match="MRPC: no split validation among train"):
         check(DatasetDict({"train": Dataset.from_dict(good)}), MRPC)
     without = {name: column for name, column in good.items() if name != "sentence2"}
-    with pytest.raises(InputError, match=r"label \(int64\); expected .*sentence2 \(string\)"):
+    with pytest.raises(InputError, match=r"label \(int64\), not .*sentence2 \(string\)"):
         check(unchecked(without), MRPC)
-    with pytest.raises(InputError, match=r"label \(string\); expected .*label \(int64\)"):
+    with pytest.raises(InputError, match=r"label \(string\), not .*label \(int64\)"):
         check(unchecked({**good, "label": ["1"]}), MRPC)
-    with pytest.raises(InputError, match=r"label \(int64\); expected .*label \(float32\)"):
+    with pytest.raises(InputError, match=r"label \(int64\), not .*label \(float32\)"):
         check(unchecked(good), STSB)
     with pytest.raises(InputError, match="labels are not_equivalent, equivalent; expected not_dup"):
         check(dataset(MRPC, TRAIN, VALIDATION), TASKS["QQP"])

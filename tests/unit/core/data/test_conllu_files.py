@@ -104,16 +104,16 @@ ID, HEAD = 0, 6
 @pytest.mark.parametrize(
     ("line", "column", "value", "message"),
     [
-        (5, HEAD, "5", "line 4: found 0 words with the head 0"),
-        (9, HEAD, "0", "line 9: found 2 words with the head 0"),
-        (4, HEAD, "7", "line 4: found the head 7 of 'Il'"),
-        (4, HEAD, "_", "line 4: found the head _ of 'Il'"),
-        (4, HEAD, "1", "line 4: found a circle: 'Il'"),
-        (7, HEAD, "3", "line 7: found a circle: 'de'"),
-        (9, HEAD, "4", "line 7: found a circle: 'de'"),
-        (15, 1, "tea\ttea", "line 15: found 11 columns, expected 10"),
-        (15, ID, "4", "sentence from line 12: found words numbered 1, 2, 4, 4"),
-        (15, ID, "x", "sentence from line 12: found what is not CoNLL-U"),
+        (5, HEAD, "5", "line 4: 0 words of the sentence have the head 0"),
+        (9, HEAD, "0", "line 9: 2 words of the sentence have the head 0"),
+        (4, HEAD, "7", "line 4: the head of 'Il' is 7"),
+        (4, HEAD, "_", "line 4: the head of 'Il' is _"),
+        (4, HEAD, "1", "line 4: this is no tree: 'Il'"),
+        (7, HEAD, "3", "line 7: this is no tree: 'de'"),
+        (9, HEAD, "4", "line 7: this is no tree: 'de'"),
+        (15, 1, "tea\ttea", "line 15: 11 columns instead of the 10"),
+        (15, ID, "4", "sentence from line 12: the words are numbered 1, 2, 4, 4"),
+        (15, ID, "x", "sentence from line 12: this is not CoNLL-U"),
     ],
 )
 def test_a_broken_sentence_is_named_with_its_line(tmp_path, line, column, value, message):
@@ -123,12 +123,43 @@ def test_a_broken_sentence_is_named_with_its_line(tmp_path, line, column, value,
     assert str(caught.value).startswith(str(path))
 
 
+def row(number, form, head="_"):
+    """A line of a sentence."""
+    return f"{number}\t{form}\t_\tNOUN\t_\t_\t{head}\tdep\t_\t_\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (row(1, "", 0), "line 1: the form '' has no visible character"),
+        (row(1, "\u3164", 0), "line 1: the form .* has no visible character"),
+        (row(1, "a\0b", 0), "line 1: the form .* has a NUL"),
+        (row(1, "a", 0) + row(2, "b", 1) + row("1-2", "ab"), "line 3: the token 1-2 must stand"),
+        (row("1-3", "ab") + row(1, "a", 0) + row(2, "b", 1), "line 1: the token 1-3 .* 2 words"),
+        (
+            row("1-2", "ab") + row(1, "a", 0) + row("2-3", "bc") + row(2, "b", 1) + row(3, "c", 1),
+            "line 3: the token 2-3 must stand",
+        ),
+    ],
+)
+def test_words_that_cannot_be_seen_and_ranges_out_of_order_are_named(tmp_path, lines, message):
+    with pytest.raises(InputError, match=message):
+        conllu_files.read(written(tmp_path, lines + "\n"))
+
+
+def test_ranges_in_order_are_read(tmp_path):
+    words = row("1-2", "ab") + row(1, "a", 0) + row(2, "b", 1) + row("3-4", "cd")
+    words += row(3, "c", 1) + row(4, "d", 1) + row("4.1", "x")
+    (sentence,) = conllu_files.read(written(tmp_path, words + "\n"))
+    assert (sentence.text, sentence.words) == ("ab cd", ("a", "b", "c", "d"))
+
+
 def test_files_that_are_none(tmp_path):
     with pytest.raises(InputError, match="No file"):
         conllu_files.read(tmp_path / "missing")
     with pytest.raises(InputError, match="the file is empty"):
         conllu_files.read(written(tmp_path, "\n\n"))
-    with pytest.raises(InputError, match="found no sentence"):
+    with pytest.raises(InputError, match="has no sentence"):
         conllu_files.read(written(tmp_path, "# only a comment\n"))
     path = tmp_path / "latin.conllu"
     path.write_bytes(FRENCH.encode("latin-1"))

@@ -82,5 +82,5 @@ def test_equal_labels_have_no_correlation():
 
 @pytest.mark.parametrize("shape", [(4, 3), (3, 2), (0, 2)])
 def test_shapes_must_fit(shape):
-    with pytest.raises(InputError, match="expected one row of 2"):
+    with pytest.raises(InputError, match="must have one row of 2"):
         metrics.compute(TASKS["RTE"], np.zeros(shape), np.zeros(4 if shape[0] else 0))

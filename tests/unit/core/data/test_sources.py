@@ -125,7 +125,7 @@ def test_columns_are_found_by_name(rte, tmp_path):
 
 # `tests/inputs/data.py` has more that a check refuses.
 MALFORMED = {
-    "blank line": ("RTE", ["", "a\tb\tc\tentailment"], ["1 tab-separated fields, expected 4"]),
+    "blank line": ("RTE", ["", "a\tb\tc\tentailment"], ["1 tab-separated fields instead of 4"]),
     "unlabelled": ("MNLI", ["\t".join("abcdefghijk-")], ["label '-'", "'gold_label'"]),
     "no number": ("STS-B", ["\t".join("abcdefghij")], ["label 'j'", "number from 0 to 5"]),
 }
@@ -176,7 +176,7 @@ def test_too_many_flaws_of_qqp_are_refused(tmp_path):
     for part in (
         "QQP/train.tsv: 4 of 1002",
         "line 102: ",
-        "expected 6",
+        "instead of 6",
         "0.1%",
         "Download the data",
     ):
@@ -330,7 +330,7 @@ def test_shard_that_the_repository_lacks(hub, client, changed):
     content = changed.pop("rte/train-00000-of-00001.parquet")
     changed["rte/train-00000-of-00002.parquet"] = content
     error = load(client, "RTE")
-    assert "found 1 files of rte/train-*.parquet, expected 2" in error
+    assert "has 1 of the 2 files of rte/train-*.parquet" in error
 
 
 def serve(files: dict[str, bytes], values: pa.Array, names: list[str] | None) -> None:

@@ -123,7 +123,7 @@ def test_trained_classifier_is_kept_for_its_task_only(tmp_path):
     again, new = loading.load_classifier(tmp_path / "tuned", MRPC, seed=2)
     assert new == []
     assert same(state(model), state(again))
-    with pytest.raises(InputError, match=r"found a classifier with the labels .*not_equivalent"):
+    with pytest.raises(InputError, match=r"this classifier has the labels .*not_equivalent"):
         loading.load_classifier(tmp_path / "tuned", RTE, seed=1)
     with pytest.raises(InputError, match="cannot be loaded as a 'bert' classifier with 3 outputs"):
         loading.load_classifier(tmp_path / "tuned", MNLI, seed=1)
@@ -310,7 +310,7 @@ def test_a_model_without_a_classifier_of_its_kind_is_refused(tmp_path):
 def test_damaged_weights_of_a_run_are_named_by_the_job_that_reads_them(tmp_path):
     save_bert(tmp_path)
     truncated(tmp_path)
-    message = r"model\.safetensors: found \d+ bytes .* delete its folder and run the same command"
+    message = r"model\.safetensors: these \d+ bytes .* delete its folder and run the same command"
     with pytest.raises(InputError, match=message):
         loading.load_encoder(tmp_path)
 
@@ -363,7 +363,7 @@ def test_a_model_whose_tokens_do_not_look_ahead_is_refused(tmp_path):
 
     with (
         model.register_forward_pre_hook(causal, with_kwargs=True),
-        pytest.raises(InputError, match="found a decoder"),
+        pytest.raises(InputError, match="is a decoder"),
     ):
         checkpoints.check_maps(model, tmp_path, 16)
 
@@ -388,7 +388,7 @@ def test_tokenizer_of_another_model(tmp_path):
 
 
 def test_tokenizers_that_cannot_be_used(tmp_path):
-    with pytest.raises(InputError, match="found no tokenizer"):
+    with pytest.raises(InputError, match="has no tokenizer"):
         loading.load_tokenizer(tmp_path)
     backend = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "<pad>": 1}, "the"))
     plain = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>")

@@ -170,7 +170,7 @@ def test_a_model_whose_mlps_are_not_found_is_refused_with_one_message():
     layer.intermediate.dense = torch.nn.Sequential(
         layer.intermediate.dense, *(torch.nn.Linear(64, 64) for _ in range(2))
     )
-    message = "MLPs of this model cannot be disabled. Found 2 of them in 3 layers; expected every"
+    message = "MLPs of this model cannot be disabled: 2 were found in 3 layers, and every"
     with pytest.raises(InputError, match=message):
         mlps_of(model)
     with pytest.raises(InputError, match=message), intervene(model, Gate([1] * 3)):

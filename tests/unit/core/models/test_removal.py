@@ -94,7 +94,7 @@ def test_what_cannot_be_removed_is_named(tmp_path):
     for heads, found in (({3: frozenset({1})}, "layer 3"), ({1: frozenset({5})}, "heads 5")):
         with pytest.raises(InputError, match=rf"{found}.* 2 layers of 4 heads"):
             remove_heads(model, heads)
-    with pytest.raises(InputError, match=r"MLPs of layers 0, 3 to remove, but the .* 2 layers"):
+    with pytest.raises(InputError, match=r"MLPs of layers 0, 3 to remove: the .* 2 layers"):
         remove_mlps(model, [0, 1, 3])
     for family in ("albert", "distilbert"):
         other, _ = classifier(family, tmp_path)

@@ -39,5 +39,5 @@ def test_sizes_are_those_that_transformers_tells(config, tmp_path):
 def test_what_is_missing_is_named_and_not_assumed(tmp_path):
     file = tmp_path / "config.json"
     file.write_text(json.dumps({"num_hidden_layers": 6, "num_attention_heads": 12}))
-    with pytest.raises(InputError, match=r"config\.json: found none of the keys hidden_size, dim"):
+    with pytest.raises(InputError, match=r"config\.json has none of the keys hidden_size, dim"):
         read_size(file)

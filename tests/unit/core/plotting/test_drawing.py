@@ -28,7 +28,7 @@ def sources(tmp_path: Path) -> Sources:
 
 def test_sources_are_read_by_name(sources: Sources) -> None:
     assert sources.table(TABLE)["token"].tolist() == ["null"], "a word, not a missing value"
-    with pytest.raises(InputError, match=r"t\.csv: found the columns token,value; expected value"):
+    with pytest.raises(InputError, match=r"t\.csv: the columns are token,value instead of value"):
         sources.table(replace(TABLE, columns=TABLE.columns[1:], key=()))
     with pytest.raises(ValueError, match="too many"):
         sources.file("data")

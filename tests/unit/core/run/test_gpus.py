@@ -51,7 +51,7 @@ def test_the_only_one_is_taken_whatever_its_number_elsewhere(tmp_path):
 def test_jobs_on_one_machine_keep_apart(listing, tmp_path):
     taken = {gpus.take(1, dict(listing), tmp_path) for _ in range(2)}
     assert taken == {"GPU-aaa", "GPU-bbb"}
-    with pytest.raises(InputError, match=r"all 2 GPUs of this machine in use.*resources gpu=2"):
+    with pytest.raises(InputError, match=r"All 2 GPUs of this machine are in use.*resources gpu=2"):
         gpus.take(1, dict(listing), tmp_path)
 
 
@@ -65,3 +65,34 @@ def test_a_gpu_is_free_again_when_its_process_has_ended(listing, tmp_path, root)
         for _ in range(2)
     )
     assert first.stdout == second.stdout == "GPU-aaa\n"
+
+
+def test_locks_are_in_a_folder_of_the_users_own(listing, tmp_path, monkeypatch):
+    monkeypatch.setattr(gpus.tempfile, "gettempdir", lambda: str(tmp_path))
+    own = tmp_path / f"darksecrets-{gpus.os.getuid()}"
+    target = tmp_path / "precious"
+    target.write_text("kept")
+    assert gpus.take(1, dict(listing)) == "GPU-aaa"
+    assert own.stat().st_mode & 0o777 == 0o700
+    (own / "gpu-GPU-bbb.lock").symlink_to(target)
+    with pytest.raises(OSError, match="symbolic link"):
+        gpus.take(1, dict(listing))
+    assert target.read_text() == "kept"
+
+
+@pytest.mark.parametrize("kind", ["link", "open to all", "a file"])
+def test_a_folder_of_locks_that_others_may_have_made_is_refused(
+    listing, tmp_path, monkeypatch, kind
+):
+    monkeypatch.setattr(gpus.tempfile, "gettempdir", lambda: str(tmp_path))
+    own = tmp_path / f"darksecrets-{gpus.os.getuid()}"
+    if kind == "link":
+        (tmp_path / "elsewhere").mkdir()
+        own.symlink_to(tmp_path / "elsewhere")
+    elif kind == "a file":
+        own.write_text("")
+    else:
+        own.mkdir()
+        own.chmod(0o777)
+    with pytest.raises(InputError, match="only you can write to"):
+        gpus.take(1, dict(listing))

@@ -74,7 +74,7 @@ def test_a_damaged_step_is_thrown_away_said_and_computed_again(tmp_path, caplog)
     step.write_bytes(step.read_bytes()[:-9])
     assert work(tmp_path / "output") == [0]
     assert json.loads((tmp_path / "output").read_text()) == [[0], [1]]
-    assert f"Threw away {step}, which is not used: {step}: found " in caplog.text
+    assert f"Discarded {step}, which cannot be used: {step}" in caplog.text
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_text("{")])
@@ -82,7 +82,7 @@ def test_a_step_without_a_sound_record_is_computed_again(tmp_path, damage, caplo
     folder = left(tmp_path)
     damage(folder / ".finished" / "step-0.npz.json")
     assert work(tmp_path / "output") == [1]
-    assert "Threw away" in caplog.text
+    assert "Discarded" in caplog.text
 
 
 @pytest.mark.parametrize("content", ["", '{"sets"', "\0"])
@@ -90,10 +90,10 @@ def test_a_damaged_identity_is_that_of_another_computation(tmp_path, content, ca
     folder = left(tmp_path)
     (folder / "identity.json").write_text(content)
     assert work(tmp_path / "output") == []
-    assert f"{folder / 'identity.json'}: found no JSON" in caplog.text
+    assert f"{folder / 'identity.json'} does not say" in caplog.text
 
 
 def test_a_damaged_identity_of_a_chunk_is_named(tmp_path):
     (tmp_path / "identity.json").write_text("{")
-    with pytest.raises(InputError, match=r"identity.json: found no JSON"):
+    with pytest.raises(InputError, match=r"identity.json does not say"):
         read_identity(tmp_path)

@@ -89,5 +89,5 @@ def test_stores_of_other_examples_are_refused(tmp_path):
         "pretrained": store(tmp_path / "a", (1, 2), 1),
         "finetuned/seed-1": store(tmp_path / "b", (1, 2), 1, examples=5),
     }
-    with pytest.raises(InputError, match="found other examples or heads in finetuned/seed-1"):
+    with pytest.raises(InputError, match="finetuned/seed-1 has other examples or heads"):
         maps.content(made, predictions(), None, maps.Settings(LABELS, 3, 48, 1))

@@ -74,15 +74,15 @@ def written(folder: Path, *claims: dict[str, object]) -> Path:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"answer": {"table": "survival"}}, "found the keys table; expected is, table"),
+        ({"answer": {"table": "survival"}}, "the keys table instead of is, table"),
         (
             {"answer": {"table": "survival", "is": {"over": 0}}},
             "unexpected keyword argument 'over'",
         ),
         ({"answer": {"table": "survival", "is": {"near": 0}}}, "near together with within"),
-        ({"answer": {"table": "survival", "is": {"above": 0}, "for": "most"}}, "found for: most"),
-        ({"because": 1}, "found the keys answer, because, claim, id, section; expected"),
-        ({"answer": None}, "found no question; expected an answer"),
+        ({"answer": {"table": "survival", "is": {"above": 0}, "for": "most"}}, "for: most"),
+        ({"because": 1}, "the keys answer, because, claim, id, section instead of"),
+        ({"answer": None}, "no question instead of an answer"),
     ],
 )
 def test_a_wrong_entry_is_named(change, message, tmp_path):
@@ -92,7 +92,7 @@ def test_a_wrong_entry_is_named(change, message, tmp_path):
 
 
 def test_a_claim_is_there_once(tmp_path):
-    with pytest.raises(InputError, match="found several claims 1; expected one of each id"):
+    with pytest.raises(InputError, match="several claims 1 instead of one of each id"):
         registry.read([written(tmp_path, ENTRY, ENTRY)])
 
 

@@ -57,7 +57,7 @@ def test_the_mode_is_one_that_the_section_knows():
 
 def test_results_of_disabling_need_states():
     preflight.check_states(_config())
-    with pytest.raises(InputError, match=r"found ablation\.states: \[\]"):
+    with pytest.raises(InputError, match=r"ablation\.states is \[\]"):
         preflight.check_states(_config(states=[]))
     with pytest.raises(InputError, match=r"no interface.*Figures 8 and 9"):
         preflight.check_states(_config(), left_out="Found no interface.")

@@ -191,7 +191,7 @@ def test_survival_counts_what_moved_and_what_is_significant():
 def test_a_validation_set_of_one_class_is_refused(compute):
     result = sweep("RTE")
     result = dataclasses.replace(result, labels=np.zeros_like(result.labels))
-    with pytest.raises(InputError, match="RTE: found the label 0 only"):
+    with pytest.raises(InputError, match="RTE: the label 0 only"):
         compute(result, TASKS["RTE"], RESAMPLING)
 
 

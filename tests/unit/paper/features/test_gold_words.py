@@ -107,8 +107,8 @@ def test_penn_tags_of_universal_parts_of_speech(tmp_path, part, features, tag):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("VERB", "V", "found the parts of speech V, expected those of Universal Dependencies"),
-        ("obl", "comp:obj", "found the dependency labels comp:obj, expected those of"),
+        ("VERB", "V", "has the parts of speech V, which are not Universal Dependencies"),
+        ("obl", "comp:obj", "has the dependency labels comp:obj. Use those of"),
     ],
 )
 def test_labels_that_are_not_known_are_refused(tmp_path, old, new, message):

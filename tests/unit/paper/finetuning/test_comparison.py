@@ -228,10 +228,10 @@ def test_predictions_of_other_examples_or_seeds_are_refused(tmp_path):
     one, other = (write(tmp_path, state, 1, [5, 3, 9]) for state in ("frozen", "finetuned"))
     baselines = write_baselines(tmp_path)
     shuffled = write(tmp_path, "pretrained", 1, [3, 5, 9])
-    with pytest.raises(InputError, match=r"pretrained-1.csv: found predictions of other examples"):
+    with pytest.raises(InputError, match=r"pretrained-1.csv: these predictions are of other"):
         read(TASKS["RTE"], [one, other, shuffled], baselines)
     more = write(tmp_path, "finetuned", 2, [5, 3, 9])
-    with pytest.raises(InputError, match=r"frozen \[1\], finetuned \[1, 2\]; expected the same"):
+    with pytest.raises(InputError, match=r"different seeds, frozen \[1\], finetuned \[1, 2\]"):
         read(TASKS["RTE"], [one, other, more], baselines)
 
 

@@ -340,9 +340,9 @@ def test_sizes_come_from_the_summary_of_the_data(tmp_path):
         {"task": "MRPC", "split": "validation", "examples": 408},
     ]
     (tmp_path / "summary.json").write_text("{}")
-    with pytest.raises(InputError, match="found no count of examples"):
+    with pytest.raises(InputError, match="does not say how many examples"):
         read_sizes({"MRPC": tmp_path})
-    with pytest.raises(InputError, match="found no count of examples"):
+    with pytest.raises(InputError, match="does not say how many examples"):
         read_sizes({"MRPC": tmp_path / "nowhere"})
 
 

@@ -284,7 +284,7 @@ def test_a_damaged_checkpoint_is_thrown_away_and_the_result_is_the_same(
         damage(tmp_path / ".model.partial" / name)
     assert finetune(inputs, tmp_path)["resumed_from_step"] == resumed
     assert same(tmp_path, uninterrupted)
-    said = [record.message for record in caplog.records if "Threw away" in record.message]
+    said = [record.message for record in caplog.records if "Discarded" in record.message]
     assert len(said) == len(names)
     for name, message in zip(names, said, strict=True):
         assert str(tmp_path / ".model.partial" / name) in message

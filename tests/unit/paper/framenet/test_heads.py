@@ -502,5 +502,5 @@ def test_sentences_that_local_attention_does_not_reach_are_left_out(tmp_path, st
 def test_a_store_whose_sentences_are_all_left_out_is_refused(tmp_path):
     make_store(tmp_path / "store", SENTENCES)
     local = _with_windows(tmp_path / "store", None, 2)
-    with pytest.raises(InputError, match=r"4 sentences of 6 tokens or more.*windows \[None, 2\]"):
+    with pytest.raises(InputError, match=r"4 sentences have 6 tokens or more.*windows \[None, 2\]"):
         list(Linked(local, LINKS))

@@ -55,7 +55,7 @@ def test_answers_are_accepted_if_and_only_if_they_fit_together():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("stripes", "-", 0, 0), "'stripes'; expected vertical"),
+        (("stripes", "-", 0, 0), "'stripes'. Use vertical"),
         (("block", "ss", 2, 0), "expected columns such as s"),
         (("block", "x", 1, 0), "expected columns such as s"),
         (("block", "", 0, 0), "expected columns such as s"),

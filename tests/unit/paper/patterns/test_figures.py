@@ -195,7 +195,7 @@ def test_a_table_of_shares_with_holes_is_refused(tmp_path: Path):
     options = {"classifier": "cnn"}
     with pytest.raises(InputError, match=r"no rows with classifier cnn, .*task"):
         draw_with(figure2.draw, ["QNLI"], options=options, table=table)
-    with pytest.raises(InputError, match=r"found the columns .*expected .*corrected"):
+    with pytest.raises(InputError, match=r"the columns are .* instead of .*corrected"):
         draw_from_file(figure2.draw, "RTE", table.drop(columns="corrected"), tmp_path)
 
 

@@ -51,7 +51,7 @@ def test_examples_that_share_a_sentence_are_one_group_across_tasks_and_models(tm
 
 def test_one_class_and_classes_with_too_few_examples_are_refused(tmp_path):
     one = save(make_labelled_maps(["block"], 20), tmp_path / "one")
-    with pytest.raises(InputError, match="found maps with block; expected at least two classes"):
+    with pytest.raises(InputError, match="the maps have block; at least two classes"):
         labelled_maps.check([str(one)], 5)
     few = save(make_labelled_maps(["block", "diagonal"], 8), tmp_path / "few")  # of 4 examples each
     labelled_maps.check([str(few)], 4)
@@ -93,6 +93,6 @@ def test_maps_without_second_answers_have_no_strict_class(tmp_path):
     ]
     mapset = type(mapset)(mapset.table, mapset.maps, label_table(rows))
     read = labelled_maps.load([save(mapset, tmp_path / "set")])
-    with pytest.raises(InputError, match=r"2 maps without an answer .* such as x-0000"):
+    with pytest.raises(InputError, match=r"2 maps with columns, such as x-0000"):
         read.read_as("strict")
     assert read.read_as("lenient") is read

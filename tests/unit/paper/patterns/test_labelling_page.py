@@ -243,6 +243,10 @@ def test_an_unknown_class_and_a_long_request_are_refused(page, folder):
         assert answer.status_code == 400
         assert "Look at the map again" in answer.json["error"]
     assert page.post("/label", json=BLOCK | {"map": "x" * 20_000}).status_code == 413
+    deep = "[" * 5_000 + "]" * 5_000
+    answer = page.post("/label", data=deep, content_type="application/json")
+    assert answer.status_code == 400
+    assert "nested too deeply" in answer.text
     assert not (folder / "labels.csv").exists()
 
 

@@ -129,13 +129,13 @@ def test_disputed_maps_are_those_with_two_labels_before_they_were_settled(mapset
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (("a-0001", "", "x", 1), "found no value in column `label`, row 1"),
+        (("a-0001", "", "x", 1), "no value in column `label`, row 1"),
         (
             ("a-0001", "vertical", "x", 1, "-", 0, 0),
             "labels.csv, row 1: .* vertical needs at least one column",
         ),
-        (("a-0001", "block", "x", 1, "s", 3, 0), "found `3` in column `number`, row 1"),
-        (("a-0001", "block", "x", 4), "found `4` in column `pass`, row 1; expected a number 1 to"),
+        (("a-0001", "block", "x", 1, "s", 3, 0), "`3` in column `number`, row 1"),
+        (("a-0001", "block", "x", 4), "`4` in column `pass`, row 1 instead of a number 1 to"),
     ],
 )
 def test_labels_of_unknown_classes_or_maps_are_refused(folder, row, message):
@@ -146,10 +146,10 @@ def test_labels_of_unknown_classes_or_maps_are_refused(folder, row, message):
 
 def test_a_map_that_stands_twice_and_a_missing_column_are_refused(mapset, folder):
     mapset.table.assign(map="a-0001").to_csv(folder / "maps.csv", index=False)
-    with pytest.raises(InputError, match=r"two rows of map a-0001; .* Correct or restore"):
+    with pytest.raises(InputError, match=r"two rows of map a-0001 .* Correct or restore"):
         MapSet.load(folder)
     mapset.table.drop(columns="layer").to_csv(folder / "maps.csv", index=False)
     with pytest.raises(
-        InputError, match=r"found the columns map,.*,idx,head,.*; expected .*,idx,layer"
+        InputError, match=r"the columns are map,.*,idx,head,.* instead of .*,idx,layer"
     ):
         MapSet.load(folder)

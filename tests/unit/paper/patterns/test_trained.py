@@ -46,10 +46,10 @@ def test_it_does_not_serve_once_the_labelled_maps_have_changed(tmp_path, monkeyp
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"settings": {}}'])
 def test_a_damaged_record_of_the_training_is_named_before_any_job(tmp_path, monkeypatch, text):
     monkeypatch.setattr(trained, "CLASSIFIER", tmp_path)
-    with pytest.raises(InputError, match=r"training\.json: found .*make pattern-classifier"):
+    with pytest.raises(InputError, match=r"training\.json does not say .*make pattern-classifier"):
         trained.serves(SETTINGS)
     (tmp_path / "training.json").write_text(text)
-    with pytest.raises(InputError, match=r"training\.json: found .*make pattern-classifier"):
+    with pytest.raises(InputError, match=r"training\.json does not say .*make pattern-classifier"):
         trained.serves(SETTINGS)
 
 
