@@ -141,6 +141,7 @@ tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into results/tiny-bert
 .PHONY: corpus
 corpus: $(INSTALLED) ## generate the demonstration's data again, in darksecrets/resources/corpus
 	python -m tools.corpus darksecrets/resources/corpus
+	python -m darksecrets.core.run.shipped
 
 .PHONY: pattern-classifier
 pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (about half an hour)
@@ -150,6 +151,7 @@ pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classif
 	cp -r results/pattern-classifier/patterns/classifier darksecrets/resources/patterns/
 	rm -f darksecrets/resources/patterns/classifier/.snakemake_timestamp
 	cp results/pattern-classifier/tables/pattern_predictions.csv darksecrets/resources/patterns/
+	python -m darksecrets.core.run.shipped
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
   --no-emit-package torch --no-header --no-annotate

@@ -76,6 +76,8 @@ GOAL = 80.0
 """F1 that every encoder should reach."""
 SPREAD = {"mean": "mean", "std": "sd", "min": "least", "max": "greatest"}
 """Names of aggregates over trainings."""
+TOGETHER = "networks together"
+"""Several networks, whose probabilities are averaged."""
 
 
 @dataclass(frozen=True)
@@ -300,9 +302,13 @@ def choose(table: pd.DataFrame) -> pd.Series:
 
 
 def noise(options: argparse.Namespace) -> None:
-    """Train the classifier and the network several times, and write the scores after each."""
+    """Train the classifier and the network several times, and write the scores after each.
+
+    After each training, the networks so far are also read together: their probabilities' mean.
+    """
     known = Labelled.read(options.annotations)
     rows = []
+    networks: dict[str, list[Floats]] = {}
     for seed in range(options.seeds or 5):
         training = cnn.Training(EPOCHS, FIRST_SEED + seed, DRAWN)
         drawn = classifier.prepare_drawn(training)
@@ -313,34 +319,46 @@ def noise(options: argparse.Namespace) -> None:
             regression = classifier.train_regression(prepared, learned)
             net = classifier.train_network(prepared, learned, drawn, training)
             with torch.inference_mode():
-                found = {
-                    "classifier": regression(prepared.inputs.features[tested]),
-                    "network": net(prepared.inputs.images[tested]),
-                }
-            for (which, outputs), definition in itertools.product(found.items(), DEFINITIONS):
-                score = known.score(tested, softmax(outputs.double().numpy()), definition)
+                by_regression = softmax(regression(prepared.inputs.features[tested]).numpy())
+                by_network = softmax(net(prepared.inputs.images[tested]).numpy())
+            trained_so_far = networks.setdefault(name, [])
+            trained_so_far.append(by_network)
+            found = {
+                "classifier": by_regression,
+                "network": by_network,
+                TOGETHER: np.mean(trained_so_far, axis=0),
+            }
+            for (which, chances), definition in itertools.product(found.items(), DEFINITIONS):
+                score = known.score(tested, chances, definition)
                 rows.append((definition, seed, name, which, score))
         write_noise(pd.DataFrame(rows, columns=["definition", "seed", "encoder", "of", "F1"]))
         print("seed", seed, "done", flush=True)
 
 
 def write_noise(scores: pd.DataFrame) -> None:
-    """Mean, standard deviation and range over the seeds, by encoder and on average."""
+    """Mean, standard deviation and range over the seeds, by encoder and on average.
+
+    Of the networks read together, only the last score counts, that of all of them.
+    """
     average = scores.groupby(["definition", "seed", "of"], as_index=False)["F1"].mean()
     scores = pd.concat([scores, average.assign(encoder="mean of all")])
-    grouped = scores.groupby(["definition", "encoder", "of"], sort=False)["F1"]
+    together = scores["of"] == TOGETHER
+    keys = ["definition", "encoder"]
+    grouped = scores[~together].groupby([*keys, "of"], sort=False)["F1"]
     spread = grouped.agg(["mean", "std", "min", "max"]).unstack().swaplevel(axis=1)
-    spread = spread.round(1).sort_index(axis=1, level=0, sort_remaining=False)
+    spread = spread.sort_index(axis=1, level=0, sort_remaining=False)
     spread.columns = [f"{which}, {SPREAD[number]}" for which, number in spread.columns]
+    last = scores[together & (scores["seed"] == scores["seed"].max())]
+    spread[TOGETHER] = last.set_index(keys)["F1"]
     notes = (
         "Weighted F1 × 100 on the maps of a pre-trained encoder that was left out of the training, "
         f"over {scores['seed'].nunique()} trainings. The classifier's regression has no random "
         "numbers; each training has other composed maps. The network starts from other weights "
         f"and sees other drawn maps in another order, {EPOCHS} epochs each. *sd*: standard "
-        "deviation over trainings."
+        f"deviation over trainings. *{TOGETHER}*: the mean of the probabilities of all."
     )
     title = "How far training noise moves the scores of classifiers of patterns"
-    table = spread.reset_index()
+    table = spread.round(1).reset_index()
     write_results("pattern_noise", title, table, describe("torch", "numpy"), notes)
 
 

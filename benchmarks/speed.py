@@ -29,7 +29,7 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.core.attention.extraction import extract, read_sample
+from darksecrets.core.attention.extraction import extract_maps, read_sample
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.data.batches import batches_by_length, load_split
 from darksecrets.core.interventions.sets import sweep_sets
@@ -160,7 +160,7 @@ def time_extraction(folder: Path) -> dict[str, float]:
     output = folder / "store"
 
     def run_extraction() -> None:
-        extract(folder / "model", sample, output, max_length=LONGEST, batch_size=BATCH)
+        extract_maps(folder / "model", sample, output, max_length=LONGEST, batch_size=BATCH)
 
     def run_model() -> None:
         for rows in batches_by_length(split.lengths, BATCH):

@@ -1,8 +1,8 @@
 """Reference reproduction of "Revealing the Dark Secrets of BERT" (Kovaleva et al. 2019).
 
-For work in a notebook, see docs/notebook.md:
+For work in a notebook, see docs/notebook.ipynb:
 
-    from darksecrets import AttentionStore, disable, extract, inspect, observe
+    from darksecrets import AttentionStore, disable, extract, inspect, observe, plot_map
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from darksecrets.core.interventions.disable import disable
     from darksecrets.core.interventions.results import SweepResult
     from darksecrets.core.models.hooks import Intervention, intervene, observe
+    from darksecrets.core.plotting.notebook import plot_map
     from darksecrets.core.run.version import __version__
     from darksecrets.pages.inspect.inspecting import inspect
 
@@ -29,6 +30,7 @@ __all__ = [
     "inspect",
     "intervene",
     "observe",
+    "plot_map",
 ]
 
 # Imported on first access, so that reading tables and stores needs no torch.
@@ -42,6 +44,7 @@ _MODULES = {
     "intervene": "core.models.hooks",
     "inspect": "pages.inspect.inspecting",
     "observe": "core.models.hooks",
+    "plot_map": "core.plotting.notebook",
 }
 
 _FORMER = {"look": "inspect"}

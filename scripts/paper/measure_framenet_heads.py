@@ -19,7 +19,7 @@ def main(job: Job) -> dict[str, Any]:
 
     import pandas as pd
 
-    from darksecrets.core.attention.extraction import extract
+    from darksecrets.core.attention.extraction import extract_maps
     from darksecrets.core.attention.store import AttentionStore
     from darksecrets.core.models.loading import Draw
     from darksecrets.core.run.tables import identify
@@ -36,14 +36,13 @@ def main(job: Job) -> dict[str, Any]:
     draw = Draw(int(params.random.partition("/seed-")[2]), params.std)
     folders = {job.output.store: None, job.output.random: draw}
     details = [
-        extract(
+        extract_maps(
             job.input.model,
             {"sentence1": [annotation.sentence for annotation in annotations]},
             folder,
             max_length=params.max_length,
             batch_size=params.batch_size,
             draw=drawn,
-            overwrite=True,
         )
         for folder, drawn in folders.items()
     ]

@@ -358,11 +358,11 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     assert record["params"]["text"] == text
 
 
-def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
+def test_the_notebook_runs_from_top_to_bottom(run, project, root):
     """Its code as it stands, in the folder of a run; of the demonstration's run, this one's."""
-    page = (root / "docs" / "notebook.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) >= 6
+    notebook = json.loads((root / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    assert len(cells) >= 10
     checks = [
         "assert seen.maps[3].shape == seen.maps.stack()[:, 2].shape",
         "assert gates.grad.abs().min() > 0",
@@ -370,7 +370,7 @@ def test_the_notebook_page_runs_from_top_to_bottom(run, project, root):
         "assert store.examples == 2 and len(store.head(3, 2)) == 2",
         "assert len(figure.axes) > 2",
     ]
-    code = "\n".join([*blocks, *checks]).replace("results/demo", "results/smoke")
+    code = "\n".join([*cells, *checks]).replace("results/demo", "results/smoke")
     code = code.replace('"SST-2"', '"STS-B"')
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)

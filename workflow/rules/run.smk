@@ -1,6 +1,7 @@
 # What is done with all rules, and before the first and after the last job.
 
 
+from darksecrets.core.run import shipped
 from workflow.lib.summary import summarize
 
 
@@ -48,7 +49,7 @@ INSPECTION_RULES = {
 
 
 def start_run() -> None:
-    """Before the first job: check disk, Hub and what the jobs need, and record the configuration."""
+    """Before the first job: check what ships, disk, Hub and needs of the jobs, and record the configuration."""
     rules_of_jobs = {job.rule for job in compat.jobs_of(workflow.dag)}
     names = {each.name for each in rules_of_jobs}
     looking = has_text and names <= INSPECTION_RULES
@@ -58,6 +59,7 @@ def start_run() -> None:
             "allows. `--config gpu=0` removes that limit."
         )
     try:
+        shipped.check()
         preflight.check_surroundings(config, looking=looking)
         preflight.check_packages(config, {Path(each.snakefile).stem for each in rules_of_jobs})
         for name in names & set(CHECKS):

@@ -92,7 +92,7 @@ def describe_cheapest(rows: pd.DataFrame, cost: str, words: str) -> str:
     if enough.empty:
         return f"No compressed model keeps {KEPT}% of the score with less {cost}"
     best = enough.nsmallest(1, cost).iloc[0]
-    return f"{KEPT}% of the score are kept at {best[cost]:.0f}% {words} ({best['method']})"
+    return f"A model with {best[cost]:.0f}% {words} keeps {KEPT}% of the score ({best['method']})"
 
 
 def rows_of(table: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:

@@ -188,8 +188,8 @@ def _barriers(line: pd.DataFrame) -> str:
     rises = between.groupby("task")["loss"].agg(lambda losses: losses.max() > losses.iloc[0])
     count = int(rises.sum())
     return (
-        f"From pre-trained to fine-tuned weights the training loss rises above its start on "
-        f"{count} of {len(rises)} tasks"
+        f"From pre-trained to fine-tuned weights, training loss rises on {count} of "
+        f"{len(rises)} tasks"
     )
 
 
@@ -297,9 +297,16 @@ def draw_flatness(sources: kit.Sources) -> kit.Figure:
 
 
 def _sharper_without_pretraining(rows: pd.DataFrame) -> str:
-    """On how many tasks the loss rises more around models that began with random weights."""
-    wide = rows.pivot_table(index="task", columns="state", values="value").dropna()
-    pretrained, random = (wide.get(state, pd.Series(dtype=float)) for state in declared.STATES)
+    """On how many tasks the loss rises more around models that began with random weights.
+
+    Only tasks count that both models learned: around a model that did not, the loss may be flat.
+    """
+    learned_rows = rows[rows["learned"]]
+    wide = learned_rows.pivot_table(index="task", columns="state", values="value")
+    wide = wide.reindex(columns=list(declared.STATES)).dropna()
+    if wide.empty:
+        return "No task was learned with and without pre-training, so flatness is not compared"
+    pretrained, random = (wide[state] for state in declared.STATES)
     count = int((random > pretrained).sum())
     return f"The loss rises more around models without pre-training on {count} of {len(wide)} tasks"
 

@@ -20,6 +20,7 @@ from darksecrets.core.attention.store import AttentionWriter, write_store
 from darksecrets.core.data.encoding import encode, sentence_columns
 from darksecrets.core.models import devices
 from darksecrets.core.models.devices import place
+from darksecrets.core.models.given import model_folder
 from darksecrets.core.models.hooks import observe, shape_of
 from darksecrets.core.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
 from darksecrets.core.models.reach import windows_of
@@ -67,14 +68,54 @@ def read_sample(dataset_folder: Path, sample: Sequence[int]) -> dict[str, list[A
 
 
 def extract(
-    model_folder: str | Path,
+    model: str | Path | PreTrainedModel,
     examples: Mapping[str, Sequence[Any]],
     output: str | Path,
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    max_length: int = 128,
+    batch_size: int = 16,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write the attention store of a model for some examples.
+
+    Args:
+        model: An encoder, with or without a classifier: a Hugging Face folder, a name on the Hub,
+            or a loaded model with its tokenizer.
+        examples: Columns: ``sentence1``; for pairs, ``sentence2``; and the examples' own numbers,
+            ``idx`` (0, 1, 2 … if omitted).
+        output: Folder of the store.
+        tokenizer: Of a loaded model.
+        max_length: Longest sequence kept, in tokens.
+        batch_size: Batch size on a CPU; for GPUs see `batches_for`.
+        overwrite: Whether a store, or whatever else is at ``output``, is replaced.
+
+    Returns:
+        For the record: the device, the number of batches and the largest batch size.
+
+    Raises:
+        InputError: The model cannot be used, see `extract_maps`, or there is something at
+            ``output``.
+    """
+    if Path(output).exists() and not overwrite:
+        raise InputError(
+            f"{output} is already there and would be overwritten. Choose another folder, or "
+            "replace it with overwrite=True."
+        )
+    with model_folder(model, tokenizer, max_length) as folder:
+        return extract_maps(
+            folder, examples, Path(output), max_length=max_length, batch_size=batch_size
+        )
+
+
+def extract_maps(
+    folder: Path,
+    examples: Mapping[str, Sequence[Any]],
+    output: Path,
     *,
     max_length: int = 128,
     batch_size: int = 16,
     draw: Draw | None = None,
-    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write the attention store of a model for some examples.
 
@@ -83,7 +124,7 @@ def extract(
     the number of examples (texts and tokens aside).
 
     Args:
-        model_folder: Hugging Face folder of an encoder, with or without a classifier.
+        folder: Hugging Face folder of an encoder, with or without a classifier.
         examples: Columns: ``sentence1``; for pairs, ``sentence2``; and the examples' own numbers,
             ``idx`` (0, 1, 2 … if omitted).
         output: Folder of the store.
@@ -91,23 +132,17 @@ def extract(
         batch_size: Batch size on a CPU; for GPUs see `batches_for`.
         draw: How to draw all weights anew, to compare with an encoder that learned nothing; None to
             keep them.
-        overwrite: Whether a store, or whatever else is at ``output``, is replaced.
 
     Returns:
         For the record: the device, the number of batches and the largest batch size.
 
     Raises:
         InputError: The checkpoint is not a complete encoder, or it does not return one softmaxed
-            map over the real tokens per layer and head; or there is something at ``output``.
+            map over the real tokens per layer and head.
     """
-    if Path(output).exists() and not overwrite:
-        raise InputError(
-            f"{output} is already there and would be overwritten. Choose another folder, or "
-            "replace it with overwrite=True."
-        )
-    tokenizer = load_tokenizer(Path(model_folder))
+    tokenizer = load_tokenizer(folder)
     table, inputs = encode_longest_first(examples, tokenizer, max_length)
-    model = load_encoder(Path(model_folder))
+    model = load_encoder(folder)
     if draw is not None:
         draw_from_normal(model, draw.seed, draw.std)
     model = place(model)
@@ -117,7 +152,7 @@ def extract(
     # Last, as it depends on free memory.
     batches = batches_for(model, batches_of(len(table), batch_size), lengths)
     with (
-        write_store(Path(output), table, shape.layers, shape.heads, windows) as writer,
+        write_store(output, table, shape.layers, shape.heads, windows) as writer,
         progress("Attention maps", len(table), "examples") as advance,
     ):
         arrays = maps_of(model, inputs, batches, tokenizer.pad_token_id)
@@ -168,14 +203,13 @@ def extract_models(
         steps = {name: folder / _STORES.replace("*", str(n)) for n, name in enumerate(models)}
         for name, step in steps.items():
             if not step.is_dir():
-                details[name] = extract(
+                details[name] = extract_maps(
                     models[name],
                     examples,
                     step,
                     max_length=max_length,
                     batch_size=batch_size,
                     draw=Draw.of(name, std),
-                    overwrite=True,
                 )
                 resuming.finish(step)
         with atomic(output) as whole:

@@ -122,6 +122,12 @@ class Layers(Mapping[int, torch.Tensor]):
     def __len__(self) -> int:
         return len(self._tensors)
 
+    def __repr__(self) -> str:
+        if not self._tensors:
+            return f"{self._name}: none"
+        last = self._first + len(self._tensors) - 1
+        return f"{self._name}: layers {self._first} to {last}, {[*self._tensors[0].shape]} each"
+
     def head(self, layer: int, head: int) -> torch.Tensor:
         """One head of one layer, both from 1: [example, ...]."""
         layer_maps = self[layer]
@@ -155,7 +161,7 @@ class Projection:
     output: torch.Tensor
 
 
-@dataclass
+@dataclass(repr=False)
 class Observation:
     """What was observed in the last forward pass; earlier ones are discarded.
 
@@ -176,6 +182,11 @@ class Observation:
     outputs: Layers = field(default_factory=lambda: Layers("outputs"))
     hidden: Layers = field(default_factory=lambda: Layers("hidden", first=0))
     projections: dict[int, Projection] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        kinds = (self.maps, self.reach, self.values, self.outputs, self.hidden)
+        seen = "; ".join(repr(layers) for layers in kinds if layers)
+        return f"Observation({seen or 'no forward pass yet'})"
 
     def clear(self) -> None:
         """Discard all observations."""

@@ -10,19 +10,25 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Halves
 from darksecrets.core.attention.store import AttentionStore
+from darksecrets.core.run.errors import InputError
 from darksecrets.pages.inspect import texts
 from darksecrets.pages.inspect.maps import classify_maps, extract_examples
 from darksecrets.pages.inspect.measuring import SEED, annotate, left_out, measure_heads
 from darksecrets.paper.features.parser import load_pipeline
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """What an encoder does on some examples, which are in the order of the text everywhere.
 
@@ -43,11 +49,63 @@ class Inspection:
     patterns: pd.DataFrame | None
     left_out: Mapping[str, str]
 
+    def __repr__(self) -> str:
+        layers, heads = self.maps[0].shape[:2]
+        lengths = [len(tokens) for tokens in self.tokens]
+        longest = f"{min(lengths)} to {max(lengths)}" if len(set(lengths)) > 1 else lengths[0]
+        return (
+            f"Inspection({len(self.maps)} examples of {longest} tokens; maps: {layers} layers × "
+            f"{heads} heads; measures: {', '.join(self.measures)}; patterns: "
+            f"{'none' if self.patterns is None else len(self.patterns)})"
+        )
+
+    def plot_map(self, layer: int, head: int, example: int = 0) -> Figure:
+        """Draw a map with its tokens; rows attend to columns.
+
+        Args:
+            layer: From 1.
+            head: From 1.
+            example: From 0, as in `maps`.
+
+        Raises:
+            InputError: There is no such layer, head or example.
+        """
+        from darksecrets.core.plotting.notebook import plot_map
+
+        _require(example, "example", 0, len(self.maps) - 1)
+        layers, heads = self.maps[example].shape[:2]
+        _require(layer, "layer", 1, layers)
+        _require(head, "head", 1, heads)
+        title = f"Layer {layer}, head {head}"
+        return plot_map(self.maps[example][layer - 1, head - 1], self.tokens[example], title)
+
+    def show(self, example: int = 0) -> Figure:
+        """Draw all heads' maps of an example, small; see `plot_map` for one with its tokens.
+
+        Args:
+            example: From 0, as in `maps`.
+
+        Raises:
+            InputError: There is no such example.
+        """
+        from darksecrets.core.plotting.notebook import all_heads_figure
+
+        _require(example, "example", 0, len(self.maps) - 1)
+        row = self.examples.iloc[example]
+        sentences = [text for text in (row["sentence1"], row["sentence2"]) if text]
+        return all_heads_figure(self.maps[example], " ||| ".join(sentences))
+
+
+def _require(number: int, name: str, first: int, last: int) -> None:
+    if not first <= number <= last:
+        raise InputError(f"There is no {name} {number}: they count from {first} to {last}.")
+
 
 def inspect(
     text: object,
-    model: str | Path,
+    model: str | Path | PreTrainedModel,
     *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
     classifier: str | Path | None = None,
     pipeline: str | None = None,
     max_length: int = 128,
@@ -57,7 +115,9 @@ def inspect(
 
     Args:
         text: A sentence, a list of examples, or a file, see `darksecrets.pages.inspect.texts.read`.
-        model: Hugging Face folder of an encoder, with or without a classifier.
+        model: An encoder, with or without a classifier: a Hugging Face folder, a name on the Hub,
+            or a loaded model with its tokenizer.
+        tokenizer: Of a loaded model.
         classifier: Folder of the trained classifiers of patterns: those that ship with the
             project, or ``patterns/classifier`` of a run that trained one.
         pipeline: A spaCy pipeline, by name or folder; without it, words have no features.
@@ -67,9 +127,14 @@ def inspect(
     Raises:
         InputError: The text, the model or the pipeline cannot be used.
     """
+    from darksecrets.core.models.given import model_folder
+
     examples = texts.read(text)
-    with tempfile.TemporaryDirectory() as folder:
-        table, _ = extract_examples(examples, Path(model), Path(folder) / "store", max_length)
+    with (
+        model_folder(model, tokenizer, max_length) as checked,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        table, _ = extract_examples(examples, checked, Path(folder) / "store", max_length)
         store = AttentionStore.open(Path(folder) / "store")
         patterns = None if classifier is None else classify_maps(store, Path(classifier), examples)
         annotation = annotate(examples, load_pipeline(pipeline) if pipeline else None)

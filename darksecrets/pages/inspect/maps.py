@@ -35,16 +35,14 @@ def extract_examples(
     """Write the attention store of examples.
 
     Returns:
-        The table of the examples, see `describe_examples`, and what `extraction.extract` returns.
+        The table of the examples, see `describe_examples`, and what `extract_maps` returns.
     """
-    from darksecrets.core.attention.extraction import extract
+    from darksecrets.core.attention.extraction import extract_maps
     from darksecrets.core.models.loading import load_tokenizer
 
     table = describe_examples(examples, load_tokenizer(model), max_length)
     columns = texts.columns(examples)
-    details = extract(
-        model, columns, store, max_length=max_length, batch_size=batch_size, overwrite=True
-    )
+    details = extract_maps(model, columns, store, max_length=max_length, batch_size=batch_size)
     return table, details
 
 

@@ -98,10 +98,14 @@ def compare_with_set(mapset: MapSet, labelled: MapSet, seed: int = 2019) -> pd.D
 
 
 def confusions(mapset: MapSet, labelled: MapSet) -> pd.DataFrame:
-    """Maps by settled class, in rows, and by the class that annotators gave (strict definition)."""
+    """Maps by settled class, in rows, and by the class that annotators gave (strict definition).
+
+    As in `compare_passes`, the pass that settles disputed maps is left out.
+    """
     settled = labelled.settled().set_index("map")["strict"]
-    given = _strict(mapset.labels)
-    first = mapset.labels["map"].map(settled)
+    own = mapset.labels[mapset.labels["pass"] < SETTLED]
+    given = _strict(own)
+    first = own["map"].map(settled)
     known = (given != "") & (first != "")
     names = list(classes.PATTERNS)
     counts = pd.crosstab(first[known], given[known])

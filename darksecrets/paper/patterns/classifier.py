@@ -111,6 +111,8 @@ class Prepared:
         composed: Of maps composed of them; None if there are none.
         sources: [composed maps] the labelled map that each is made of.
         composed_kinds: [composed maps, kinds] one-hot.
+        varied: Of maps varied from them, which have no labels.
+        varied_sources: [varied maps, 2] the labelled maps that each is made of.
     """
 
     inputs: Inputs
@@ -118,15 +120,20 @@ class Prepared:
     composed: Inputs | None
     sources: npt.NDArray[np.int64]
     composed_kinds: npt.NDArray[np.bool_]
+    varied: Inputs
+    varied_sources: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, data: Annotations, seed: int) -> Prepared:
-        """Prepare labelled maps; the seed is that of the composed ones."""
+        """Prepare labelled maps; the seed is that of the composed and varied ones."""
         table = data.table
         inputs = Inputs.prepare_maps(data.maps, table["special"], table["segments"])
         kinds = possible(data.labels, list(table["strict"]))
         nothing = np.zeros(0, dtype=np.int64), np.zeros((0, len(MAP_KINDS)), dtype=bool)
-        return cls(inputs, kinds, None, *nothing).composed_again(data, seed)
+        made = augmentation.vary(data, seed)
+        varied = Inputs.prepare_maps(made.maps, made.special, made.segments)
+        prepared = cls(inputs, kinds, None, *nothing, varied, made.sources)
+        return prepared.composed_again(data, seed)
 
     def composed_again(self, data: Annotations, seed: int) -> Prepared:
         """The same with other composed maps."""
@@ -151,6 +158,10 @@ class Prepared:
             np.concatenate([kinds, self.composed_kinds[added]]),
             np.concatenate([weights, np.full(added.sum(), COMPOSED, dtype=np.float32)]),
         )
+
+    def varied_from(self, rows: npt.NDArray[np.int64]) -> Inputs:
+        """The maps that are varied from some of the labelled ones alone."""
+        return self.varied[np.flatnonzero(np.isin(self.varied_sources, rows).all(axis=1))]
 
 
 class Classifier(nn.Module):
@@ -215,8 +226,8 @@ def train_network(
     """Train the paper's network.
 
     It learns the labels of some labelled maps, and what the regression, which is trained on the
-    same labels, says of drawn maps. Of a labelled map that may be of several kinds, it learns what
-    the regression says among these.
+    same labels, says of drawn maps and of maps varied from the labelled ones. Of a labelled map
+    that may be of several kinds, it learns what the regression says among these.
 
     Args:
         prepared: Labelled maps.
@@ -227,11 +238,13 @@ def train_network(
     regression, labelled = train_regression(prepared, rows), prepared.inputs[rows]
     possible = torch.from_numpy(prepared.kinds[rows])
     known = torch.softmax(regression(labelled.features), dim=1) * possible + _LEAST * possible
-    answers = torch.softmax(regression(drawn.features), dim=1)
+    varied = prepared.varied_from(rows)
+    taught = drawn + Inputs(varied.images.to(drawn.images), varied.features)
+    answers = torch.softmax(regression(taught.features), dim=1)
     likeliest = np.eye(len(MAP_KINDS), dtype=bool)[answers.argmax(dim=1).numpy()]
     weights = [LABELLED * weights_of(prepared.kinds[rows]), weights_of(likeliest)]
     return cnn.train(
-        torch.cat([labelled.images.to(drawn.images), drawn.images]),
+        torch.cat([labelled.images.to(taught.images), taught.images]),
         torch.cat([known / known.sum(dim=1, keepdim=True), answers]),
         torch.from_numpy(np.concatenate(weights)),
         training,
@@ -294,7 +307,10 @@ def load(folder: Path) -> Classifier:
     classifier = Classifier(cnn.PatternNet(), logistic.Logistic(), temperatures).eval()
     try:
         classifier.load_state_dict(load_file(folder / WEIGHTS))
-    except (SafetensorError, RuntimeError, OSError) as error:
+        for name, values in classifier.state_dict().items():
+            if not values.isfinite().all():
+                raise ValueError(f"{name} is not finite")
+    except (SafetensorError, RuntimeError, OSError, ValueError) as error:
         expected = "the weights of a network and of a regression"
         raise _damaged(folder / WEIGHTS, expected, error) from None
     return classifier
@@ -314,7 +330,7 @@ def _temperatures(file: Path) -> dict[str, float]:
         raise _damaged(file, expected, error) from None
     if classes != list(PATTERNS):
         raise InputError(
-            f"{file}: found the classes {', '.join(classes)}, expected {', '.join(PATTERNS)}. "
+            f"{file} has the classes {', '.join(classes)} instead of {', '.join(PATTERNS)}. "
             f"{_REMEDY}"
         )
     return temperatures
@@ -322,4 +338,4 @@ def _temperatures(file: Path) -> dict[str, float]:
 
 def _damaged(file: Path, expected: str, error: Exception) -> InputError:
     found = " ".join(str(error).split()) or "nothing"
-    return InputError(f"{file}: found a damaged file ({found}), expected {expected}. {_REMEDY}")
+    return InputError(f"{file} is damaged ({found}): it must have {expected}. {_REMEDY}")

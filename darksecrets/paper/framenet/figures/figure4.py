@@ -34,9 +34,17 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.set_axis_off()
         _draw(axes, chosen)
         look: dict[str, Any] = {"fontsize": HEADLINE, "fontweight": "bold", "va": "top"}
-        figure.text(0.01, 1 - 3 / HEIGHT, "A sentence with frame-semantic links", **look)
+        figure.text(0.01, 1 - 3 / HEIGHT, describe(chosen), **look)
         label_run(figure, sources.label)
     return figure
+
+
+def describe(annotation: Annotation) -> str:
+    """The links of a sentence, in words."""
+    predicate = annotation.sentence[slice(*annotation.predicate)]
+    count = len(annotation.elements)
+    links = "its core element" if count == 1 else f"its {count} core elements"
+    return f"{predicate!r} is linked to {links}"
 
 
 def choose(annotations: Sequence[Annotation]) -> Annotation:

@@ -10,7 +10,7 @@ from scipy.linalg import null_space
 
 from darksecrets.beyond.attention_measures import measure as module
 from darksecrets.beyond.attention_measures.measure import Running, run
-from darksecrets.core.attention.extraction import extract
+from darksecrets.core.attention.extraction import extract_maps
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.data.encoding import encode
 from darksecrets.core.models.hooks import observe
@@ -49,7 +49,7 @@ def heads_of(maps: Running, measure: str, model: str = "pretrained") -> slice:
     ("model", "draw"), [("pretrained", None), ("random/seed-1", Draw(1, 0.02))]
 )
 def test_weights_are_those_of_the_store_bit_for_bit(model, draw, folder, maps, tmp_path):
-    extract(folder, EXAMPLES, tmp_path / "store", **SETTINGS, draw=draw)
+    extract_maps(folder, EXAMPLES, tmp_path / "store", **SETTINGS, draw=draw)
     store = AttentionStore.open(tmp_path / "store")
     assert store.idx.tolist() == maps.idx.tolist()
     assert (store.windows or (None,) * LAYERS) == maps.windows

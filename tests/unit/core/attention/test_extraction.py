@@ -54,7 +54,7 @@ def run(
     examples = extraction.read_sample(inputs / "data", SAMPLE)
     if task == "SST-2":
         del examples["sentence2"]
-    extraction.extract(model, examples, output, max_length=14, batch_size=batch_size)
+    extraction.extract_maps(model, examples, output, max_length=14, batch_size=batch_size)
     return AttentionStore.open(output)
 
 
@@ -73,7 +73,7 @@ def test_what_is_there_is_replaced_only_if_asked(bert, tmp_path):
 def test_numbers_of_examples_are_one_for_each(bert, numbers, tmp_path):
     examples = {"sentence1": ["the dog", "a dog"], "idx": numbers}
     with pytest.raises(InputError, match="for 2 examples"):
-        extraction.extract(bert, examples, tmp_path / "store", max_length=14)
+        extraction.extract_maps(bert, examples, tmp_path / "store", max_length=14)
     assert not (tmp_path / "store").exists()
 
 
@@ -112,7 +112,7 @@ def test_random_weights_are_those_that_fine_tuning_from_normal_begins_with(
     folder = save_classifier(tmp_path / "model", family, task)
     examples = extraction.read_sample(inputs / "data", SAMPLE)
     draw = loading.Draw(seed=3, std=0.4)
-    extraction.extract(folder, examples, tmp_path / "store", max_length=14, draw=draw)
+    extraction.extract_maps(folder, examples, tmp_path / "store", max_length=14, draw=draw)
     store = AttentionStore.open(tmp_path / "store")
     model, _ = loading.load_classifier(folder, task, seed=9, attention="eager")
     loading.draw_from_normal(model, 3, 0.4)
@@ -197,15 +197,15 @@ def test_models_that_an_interrupted_job_has_done_are_not_run_again(
     models = {"pretrained": bert, "finetuned/seed-1": other, "random/seed-7": bert}
     examples = extraction.read_sample(inputs / "data", SAMPLE)
     options = {"max_length": 14, "batch_size": 3}
-    extract, called = extraction.extract, []
+    extract_maps, called = extraction.extract_maps, []
 
     def interrupted(folder: Path, *arguments: Any, **more: Any) -> dict[str, Any]:
         called.append(folder)
         if folder == other and called.count(other) == 1:
             raise KeyboardInterrupt
-        return extract(folder, *arguments, **more)
+        return extract_maps(folder, *arguments, **more)
 
-    monkeypatch.setattr(extraction, "extract", interrupted)
+    monkeypatch.setattr(extraction, "extract_maps", interrupted)
     output = tmp_path / "stores"
     with pytest.raises(KeyboardInterrupt):
         extraction.extract_models(models, examples, output, std=0.02, **options)
@@ -215,7 +215,7 @@ def test_models_that_an_interrupted_job_has_done_are_not_run_again(
     assert details["pretrained"] is None
     for name, folder in models.items():
         draw = loading.Draw(7, 0.02) if name == "random/seed-7" else None
-        extract(folder, examples, tmp_path / name, draw=draw, **options)
+        extract_maps(folder, examples, tmp_path / name, draw=draw, **options)
         for file in ("maps.npy", "examples.parquet", "store.json"):
             assert (output / name / file).read_bytes() == (tmp_path / name / file).read_bytes()
     assert not [path for path in tmp_path.rglob(".*") if path.is_dir()]

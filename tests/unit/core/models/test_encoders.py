@@ -123,7 +123,7 @@ def test_words_are_found_in_every_tokenizers_text(folder):
 def test_maps_are_those_of_transformers(family, folder, tmp_path):
     """Stored in half precision: the tolerance is half a unit in the last place below 1."""
     examples = {"idx": [3, 1, 0, 2], **PAIRS}
-    extraction.extract(folder, examples, tmp_path / "store", batch_size=4)
+    extraction.extract_maps(folder, examples, tmp_path / "store", batch_size=4)
     store = AttentionStore.open(tmp_path / "store")
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     assert len(set(store.lengths.tolist())) > 2, "examples were padded"

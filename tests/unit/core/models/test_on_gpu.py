@@ -91,7 +91,7 @@ def test_maps(bert, data, tmp_path, on, monkeypatch):
     stores, batches = {}, {}
     for device in (CPU, GPU):
         on(device)
-        details = extraction.extract(
+        details = extraction.extract_maps(
             bert,
             extraction.read_sample(data / "MRPC", split.idx.tolist()),
             tmp_path / device.type,

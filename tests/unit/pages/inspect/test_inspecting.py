@@ -133,7 +133,7 @@ def test_what_is_cut_off_is_said(model, caplog):
     assert seen.examples["cut"].tolist() == [0, whole - 8, 0]
     assert f"example 2: {whole - 8} of its {whole} tokens are cut off" in caplog.text
     assert "example 1" not in caplog.text
-    with pytest.raises(InputError, match="max_length is 65 tokens, but the model takes 64"):
+    with pytest.raises(InputError, match=r"max_length is 65\. Set it to 64 or less"):
         darksecrets.inspect(TEXT, model, max_length=65)
 
 

@@ -440,7 +440,7 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root):
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from darksecrets.core.attention.extraction import extract
+    from darksecrets.core.attention.extraction import extract_maps
 
     folder = RESOURCES / "tiny-bert"
     texts = ["Zoë sat still and then unbelievably chuckled .", "Kim was not at all tired ."]
@@ -450,7 +450,7 @@ def test_a_real_model_and_a_loop_over_its_own_attention(tmp_path, root):
     ]
     columns = {"idx": [0, 1], "sentence1": texts}
     output = tmp_path / "store"
-    extract(folder, columns, output, max_length=128, batch_size=2)
+    extract_maps(folder, columns, output, max_length=128, batch_size=2)
     store = AttentionStore.open(output)
     table = table_of(store, links)
     table = table.set_index(["direction", "layer", "head"])["weight"]

@@ -169,7 +169,7 @@ def test_the_command_compares_the_passes_of_a_folder(tmp_path, capsys):
     [
         (table(), "no labels.* needs two passes"),
         (table(x1=["block"]), r"x \(pass 1\).* needs two passes"),
-        (table(x1=["block", None], x2=[None, "block"]), "that have maps in common"),
+        (table(x1=["block", None], x2=[None, "block"]), "with maps in common"),
         (pd.concat([table(x1=["block"])] * 2), "x .* gave two labels to the map toy-0001"),
     ],
 )
@@ -213,6 +213,9 @@ def test_labels_given_again_are_compared_with_the_settled_ones(shipped, labelled
     assert int(counts.to_numpy().sum()) == 100
     agreed = (settled.loc[given["map"], "strict"].to_numpy() == strict_labels(given)).sum()
     assert np.trace(counts.to_numpy()) == agreed
+    settling = pd.concat([given, given.assign(**{"pass": 3}).head(20)], ignore_index=True)
+    with_third = MapSet(labelled_again.table, labelled_again.maps, settling)
+    pd.testing.assert_frame_equal(confusions(with_third, shipped), counts)
 
 
 def test_the_maps_to_label_again_are_a_blind_sample_of_the_set(shipped):

@@ -187,6 +187,74 @@ def test_columns_and_diagonals_are_composed_and_nothing_else(label, strict, expe
         assert (found[:, [0, length - 1]].sum(axis=1) > 0.1).all()
 
 
+def test_varied_maps_are_crops_exchanges_and_mixtures_of_labelled_ones():
+    mapset = make_labelled_maps(PATTERNS, 4)
+    labels = mapset.labels["label"]
+    data = Annotations(mapset.table.assign(label=labels, strict=labels), mapset.maps)
+    made = augmentation.vary(data, seed=1)
+    marks = list(zip(data.table["special"], data.table["segments"], strict=True))
+    kinds = set()
+    varied = zip(made.maps, made.sources, made.special, made.segments, strict=True)
+    for found, (first, second), special, segments in varied:
+        np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+        before = data.maps[first].astype(np.float64)
+        other = data.maps[second].astype(np.float64)
+        assert special.count("1") == marks[first][0].count("1")
+        if len(found) < len(before):
+            kinds.add("crop")
+            kept = places_of(found, before)
+            assert (special, segments) == tuple(
+                "".join(text[i] for i in kept) for text in marks[first]
+            )
+            continue
+        assert (special, segments) == marks[first]
+        if first != second:
+            kinds.add("mixture")
+            rows = before.sum(axis=1, keepdims=True), other.sum(axis=1, keepdims=True)
+            low = np.minimum(before / rows[0], other / rows[1])
+            high = np.maximum(before / rows[0], other / rows[1])
+            assert ((low - 1e-3 <= found) & (found <= high + 1e-3)).all()
+            continue
+        unchanged = np.array([mark == "0" for mark in special])
+        np.testing.assert_allclose(
+            np.sort(found, axis=1), np.sort(before / before.sum(axis=1, keepdims=True), axis=1)
+        )
+        ratio = before.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(found[:, unchanged], (before / ratio)[:, unchanged])
+        if not np.allclose(found, before / ratio):
+            kinds.add("exchange")
+    assert kinds == {"crop", "mixture", "exchange"}
+
+
+def places_of(crop, whole):
+    """Tokens of a map that a crop of it has, by trying every run of tokens that may be left out."""
+    length = len(whole)
+    for dropped in range(1, length):
+        for start in range(length - dropped + 1):
+            kept = np.r_[0:start, start + dropped : length]
+            for extra in ([], [0], [length - 1], [0, length - 1]):
+                places = np.union1d(kept, extra).astype(int)
+                part = whole[np.ix_(places, places)]
+                same = part.shape == crop.shape and part.sum(axis=1).min() > 0
+                if same and np.allclose(crop, part / part.sum(axis=1, keepdims=True)):
+                    return places
+    raise AssertionError("it is no crop")
+
+
+def test_varied_maps_are_trained_on_only_with_all_that_they_are_made_of():
+    mapset = make_labelled_maps(PATTERNS, 4)
+    labels = mapset.labels["label"]
+    data = Annotations(mapset.table.assign(label=labels, strict=labels), mapset.maps)
+    prepared = classifier.Prepared.of(data, seed=1)
+    rows = np.arange(0, len(labels), 2)
+    inside = [set(pair) <= set(rows) for pair in prepared.varied_sources.tolist()]
+    assert any(inside)
+    assert not all(inside)
+    found = prepared.varied_from(rows)
+    assert torch.equal(found.features, prepared.varied.features[torch.tensor(inside)])
+    assert torch.equal(found.images, prepared.varied.images[torch.tensor(inside)])
+
+
 def test_composed_maps_are_trained_on_only_with_those_that_they_are_made_of():
     mapset = make_labelled_maps(PATTERNS, 4)
     labels = mapset.labels["label"]
@@ -263,7 +331,7 @@ def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untra
     classifier.save(untrained, folder)
     settings = folder / "classifier.json"
     settings.write_text(settings.read_text().replace("block", "blob"))
-    with pytest.raises(InputError, match=r"found the classes vertical, diagonal, .*blob"):
+    with pytest.raises(InputError, match=r"has the classes vertical, diagonal, .*blob"):
         classifier.load(folder)
     (folder / "model.safetensors").unlink()
     with pytest.raises(InputError, match=r"not a pattern classifier: model.safetensors is missing"):
@@ -299,5 +367,5 @@ def test_a_damaged_classifier_is_named_with_its_remedy(untrained, tmp_path, name
             file.write_text(damage)
         case _:
             save_file(damage, file)
-    with pytest.raises(InputError, match=rf"{name}: found a damaged file .*pattern-classifier"):
+    with pytest.raises(InputError, match=rf"{name} is damaged .*pattern-classifier"):
         classifier.load(tmp_path / "classifier")

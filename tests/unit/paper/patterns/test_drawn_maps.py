@@ -157,9 +157,11 @@ def test_the_network_learns_labels_and_the_answers_of_the_regression(prepared, m
     rows = np.arange(0, len(prepared.kinds), 2)
     classifier.train_network(prepared, rows, drawn, training)
     ((images, targets, weights, _),) = seen
-    assert len(images) == len(targets) == len(weights) == len(rows) + 50
+    varied = prepared.varied_from(rows)
+    assert len(images) == len(targets) == len(weights) == len(rows) + 50 + len(varied.features)
     regression: Logistic = classifier.train_regression(prepared, rows)
-    answers = torch.softmax(regression(drawn.features), dim=1)
+    taught = torch.cat([drawn.features, varied.features])
+    answers = torch.softmax(regression(taught), dim=1)
     torch.testing.assert_close(targets[len(rows) :], answers)
     torch.testing.assert_close(targets.sum(dim=1), torch.ones(len(targets)))
     assert weights[: len(rows)].mean() == pytest.approx(classifier.LABELLED)
