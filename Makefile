@@ -54,17 +54,17 @@ SELECTED = $(if $(ANALYSES),--config 'analyses=[$(ANALYSES)]')
 
 # Another run than the demonstration: make run CONFIG=config/paper.yaml, make label CONFIG=results/<run>/config.yaml
 CONFIG ?= config/config.yaml
-RUN ?= $(shell sed -nE "s/^run: *[\"']?([A-Za-z0-9._-]+).*/\1/p" $(CONFIG))
+RUN ?= $(shell sed -nE "s/^run: *[\"']?([A-Za-z0-9._-]+).*/\1/p" "$(CONFIG)")
 ANNOTATOR ?= $(USER)
 PASS ?= 1
 PORT ?= 8419
 
-CHECK := @test -f "$(CONFIG)" || { echo "$(CONFIG): found no such file, expected a configuration (config/README.md)" >&2; exit 1; }
+CHECK := @test -f "$(CONFIG)" || { echo "There is no file $(CONFIG). Name a configuration (config/README.md)." >&2; exit 1; }
 
 .PHONY: run
 run: $(INSTALLED) ## run a configuration (CONFIG=config/paper.yaml CORES=8)
 	$(CHECK)
-	$(SNAKEMAKE) all report --configfile $(CONFIG) $(SELECTED)
+	$(SNAKEMAKE) all report --configfile "$(CONFIG)" $(SELECTED)
 
 .PHONY: label
 ifeq ($(SET),shipped)
@@ -75,7 +75,7 @@ else
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file; SET=shipped: 100 maps of the shipped set)
 	$(CHECK)
 	@python -m darksecrets.paper.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
-	snakemake --cores $(CORES) sample_maps --configfile $(CONFIG) --config run=$(RUN)
+	snakemake --cores $(CORES) sample_maps --configfile "$(CONFIG)" --config run=$(RUN)
 	python -m darksecrets.paper.patterns label --maps results/$(RUN)/patterns/maps \
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 endif

@@ -10,6 +10,7 @@ import os
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,10 @@ CAPABILITIES: dict[Capability, Callable[[Mapping[str, Any], Path], str]] = {
     "words": annotation.left_out,
 }
 LEFT_OUT = "left_out"
+FILES = 2000
+"""Files that a small run makes, about; more tasks and seeds make more."""
+TEMPORARY = 10**6
+"""Bytes of temporary files that a run needs at least."""
 DERIVED = (LEFT_OUT, "most_seeds")
 """Keys that the workflow adds to a resolved configuration."""
 
@@ -69,6 +74,7 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
             f"{Path.cwd()}: cannot write here, where Snakemake keeps its records (.snakemake). "
             "Start in a folder that you may write to, or name one with --directory."
         )
+    check_temporary_folder()
     results = configuration.results_folder(config)
     configuration.check_results_folder(config, results, needs_data=not looking)
     if not looking:
@@ -200,7 +206,7 @@ def check_disk(results: Path, needed: int) -> None:
     """Check that ``results`` is writable and has enough free space.
 
     Raises:
-        InputError: Names the folder, the space found and the space expected.
+        InputError: Names the folder, the space that is there and the space that is needed.
     """
     folder = next(path for path in (results, *results.absolute().parents) if path.exists())
     if not os.access(folder, os.W_OK):
@@ -213,3 +219,26 @@ def check_disk(results: Path, needed: int) -> None:
             f"{(needed - made) / 1e9:.1f} GB. Free some, or run fewer tasks or seeds, or lower "
             "samples.size."
         )
+    counted = os.statvfs(folder)
+    if counted.f_files and counted.f_favail < FILES:  # some file systems do not count them
+        raise InputError(
+            f"{results}: the file system has room for {counted.f_favail} more files, and a run "
+            f"makes some {FILES}. Remove files (df -i counts them), or use another disk."
+        )
+
+
+def check_temporary_folder() -> None:
+    """Check that programs can write temporary files, as Snakemake's scheduler does.
+
+    Raises:
+        InputError: Names the folder, and what is wrong with it.
+    """
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(bytes(TEMPORARY))
+            file.flush()
+    except OSError as error:
+        raise InputError(
+            f"{tempfile.gettempdir()}: temporary files cannot be written ({error.strerror}). Free "
+            "some space there, or set TMPDIR to another folder."
+        ) from None

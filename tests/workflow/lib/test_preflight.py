@@ -1,6 +1,10 @@
+import errno
 import importlib.util
+import io
+import os
 import shutil
 import sys
+from types import SimpleNamespace
 
 import pytest
 from shipped import DATA, MODEL
@@ -28,6 +32,32 @@ def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"GB of disk space are free, and the run needs about"):
         preflight.check_disk(tmp_path / "results" / "r", 2 * free + 10**9)
     assert not list(tmp_path.iterdir())
+
+
+def test_files_that_are_left_are_counted(tmp_path, monkeypatch):
+    found = os.statvfs(tmp_path)
+    values = {name: getattr(found, name) for name in dir(found) if name.startswith("f_")}
+    for files, available, message in ((100, 9, "room for 9 more files"), (0, 0, "")):
+        given = SimpleNamespace(**(values | {"f_files": files, "f_favail": available}))
+        monkeypatch.setattr("os.statvfs", lambda _, given=given: given)
+        if message:
+            with pytest.raises(InputError, match=message):
+                preflight.check_disk(tmp_path, 10)
+        else:
+            preflight.check_disk(tmp_path, 10)
+
+
+def test_a_full_folder_of_temporary_files_is_named(tmp_path, monkeypatch):
+    preflight.check_temporary_folder()
+    monkeypatch.setattr(preflight.tempfile, "tempdir", str(tmp_path))
+
+    class Full(io.BytesIO):
+        def write(self, _):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(preflight.tempfile, "TemporaryFile", Full)
+    with pytest.raises(InputError, match=rf"{tmp_path}: .*No space left on device.*TMPDIR"):
+        preflight.check_temporary_folder()
 
 
 @pytest.mark.parametrize("folder", ["a b", "user's", 'a"b', "a$b", "a;b"])
