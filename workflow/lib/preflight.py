@@ -233,12 +233,14 @@ def check_temporary_folder() -> None:
     Raises:
         InputError: Names the folder, and what is wrong with it.
     """
+    # Python quietly takes another folder if this one is full; the scheduler's solver does not.
+    folder = os.environ.get("TMPDIR") or tempfile.gettempdir()
     try:
-        with tempfile.TemporaryFile() as file:
+        with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(TEMPORARY))
             file.flush()
     except OSError as error:
         raise InputError(
-            f"{tempfile.gettempdir()}: temporary files cannot be written ({error.strerror}). Free "
+            f"{folder}: temporary files cannot be written ({error.strerror}). Free "
             "some space there, or set TMPDIR to another folder."
         ) from None

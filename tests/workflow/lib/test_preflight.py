@@ -49,13 +49,13 @@ def test_files_that_are_left_are_counted(tmp_path, monkeypatch):
 
 def test_a_full_folder_of_temporary_files_is_named(tmp_path, monkeypatch):
     preflight.check_temporary_folder()
-    monkeypatch.setattr(preflight.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
     class Full(io.BytesIO):
         def write(self, _):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(preflight.tempfile, "TemporaryFile", Full)
+    monkeypatch.setattr(preflight.tempfile, "TemporaryFile", lambda **_: Full())
     with pytest.raises(InputError, match=rf"{tmp_path}: .*No space left on device.*TMPDIR"):
         preflight.check_temporary_folder()
 
