@@ -80,6 +80,10 @@ label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=
 	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
 endif
 
+.PHONY: docs
+docs: $(DEVELOPED) ## build the pages of docs/ and the reference into site/, to be opened from disk
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true python -m mkdocs build --strict --quiet
+
 DEMO ?= results/demo
 REAL ?= results/real
 ONE_SEED ?= results/real-one-seed
@@ -159,7 +163,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --fork-strat
 .PHONY: lock
 lock: $(DEVELOPED) ## resolve the dependencies of pyproject.toml again, with hashes, into the lock files
 	$(COMPILE) --upgrade -o requirements.lock pyproject.toml
-	$(COMPILE) --upgrade --extra dev --constraints requirements.lock -o requirements-dev.lock pyproject.toml
+	$(COMPILE) --upgrade --extra dev --extra docs --constraints requirements.lock -o requirements-dev.lock pyproject.toml
 
 .PHONY: audit
 audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)

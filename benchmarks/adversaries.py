@@ -31,11 +31,11 @@ from adversarial.trials import LARGE, NULL, Trial
 NOTES = (
     "*null*: nothing is there to be found, and the share that passes must not exceed the stated "
     "rate; *limit*: likewise, but the inference is known not to see through it "
-    "([protocol](../../docs/protocol.md)); *power*: a true effect is there. A draw is a corpus of "
-    "60 sentences, 80 texts, or texts with features; a sweep of {layers} layers with {layers} "
-    "heads on {examples} examples, or several; a run's tables. In a draw, a statement can be made "
-    "once per head, layer, set or claim, or once. *± %*: standard error of the share, over draws. "
-    "*kept*: whether the share is at most the stated rate, up to 3.1 standard errors."
+    "([controls](../../docs/methods/controls.md)); *power*: a true effect is there. A draw is a "
+    "corpus of 60 sentences, 80 texts, or texts with features; a sweep of {layers} layers with "
+    "{layers} heads on {examples} examples, or several; a run's tables. In a draw, a statement "
+    "can be made once per head, layer, set or claim, or once. *± %*: standard error of the share, "
+    "over draws. *kept*: whether the share is at most the stated rate, up to 3.1 standard errors."
 )
 
 

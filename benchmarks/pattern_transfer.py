@@ -35,7 +35,7 @@ from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from darksecrets.core.run.columns import FROM_NORMAL, RANDOM
+from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns import (
     classifier,
     cnn,

@@ -12,10 +12,10 @@ from darksecrets.core.run.columns import (
     MEASURE,
     MEASURES,
     NORMS,
-    RANDOM,
     WEIGHTS,
     declare_by_measure,
 )
+from darksecrets.core.run.states import RANDOM
 from darksecrets.paper.features.tables import ATTENTION_LEVELS, GREATEST
 
 LEVELS = declare_by_measure(ATTENTION_LEVELS)

@@ -14,8 +14,9 @@ from darksecrets.beyond.faithfulness.declared import (
     IMPORTANCE,
 )
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import FIRST, PUNCTUATION, RANDOM, SEPARATOR, WORD
+from darksecrets.core.run.columns import FIRST, PUNCTUATION, SEPARATOR, WORD
 from darksecrets.core.run.numbers import written
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 # Whether attention and gradients rank tokens alike, and how soon erased tokens change a decision.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from darksecrets.core.data.tables import METRIC
-from darksecrets.core.run import columns
+from darksecrets.core.run import columns, states
 from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.columns import P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.core.run.settings import Section, Tasks, constant, setting, tasks_among
@@ -105,7 +105,7 @@ class Settings(Section):
     flatness: Flatness = setting(Flatness, "Flatness of the loss.")
 
 
-STATES = ("finetuned", columns.FROM_NORMAL)
+STATES = ("finetuned", states.FROM_NORMAL)
 """States of models whose weights can be reset to those that fine-tuning began with."""
 DIFFERENCE = "difference"
 
@@ -159,7 +159,7 @@ _CHANGE = number(
 RESET_LAYERS = Table(
     "reset_layers",
     "Score and loss of fine-tuned models with some layers reset to what fine-tuning began with "
-    f"(Hao et al. 2019): the pre-trained encoder, or for `{columns.FROM_NORMAL}` the randomly "
+    f"(Hao et al. 2019): the pre-trained encoder, or for `{states.FROM_NORMAL}` the randomly "
     "initialized encoder.",
     (*_OF_MODEL, *_WHAT, METRIC, _EXAMPLES, *_EFFECT, _FLIPS, *_LOSS, _CHANGE),
     key=names(*_OF_MODEL, *_WHAT, METRIC),
@@ -255,7 +255,7 @@ FLATNESS_MEANS = Table(
         TASK,
         like(
             _STATE,
-            f"how the model was made; `{DIFFERENCE}`: that of `{columns.FROM_NORMAL}` less that "
+            f"how the model was made; `{DIFFERENCE}`: that of `{states.FROM_NORMAL}` less that "
             "of `finetuned`, of the same seed",
             values=(*STATES, DIFFERENCE),
         ),
@@ -274,7 +274,7 @@ RESET_TABLES = (RESET_LAYERS, RESET_MEANS)
 
 # Columns of the tables of loss surfaces.
 
-CORNERS = PRETRAINED, FINETUNED, FROM_NORMAL = ("pretrained", "finetuned", columns.FROM_NORMAL)
+CORNERS = PRETRAINED, FINETUNED, FROM_NORMAL = ("pretrained", "finetuned", states.FROM_NORMAL)
 """Models that span a plane: states of `darksecrets.core.run.columns`."""
 PATH = "path"
 PLANES = MODELS, LINE = ("models", "line")

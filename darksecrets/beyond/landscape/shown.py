@@ -25,8 +25,8 @@ from darksecrets.beyond.landscape.statistics import learned
 from darksecrets.core.arrays import Floats
 from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import STATE_NAMES
 from darksecrets.core.run.numbers import written
+from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE
 from darksecrets.paper.ablation.panels import reach_of, rows_of

@@ -8,7 +8,8 @@ import pandas as pd
 
 from darksecrets.beyond.norms.declared import FREQUENT, NORM_LEVELS, OTHER
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import FIRST, PUNCTUATION, SEPARATOR, STATES_OF_FIGURES
+from darksecrets.core.run.columns import FIRST, PUNCTUATION, SEPARATOR
+from darksecrets.core.run.states import STATES_OF_FIGURES
 from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 # How much heads attend to kinds of tokens, by weights and by norms (section 4.4).

@@ -14,8 +14,8 @@ import pandas as pd
 from darksecrets.beyond.redundancy import declared
 from darksecrets.core.arrays import Flags, Floats, Integers, Singles
 from darksecrets.core.attention.store import AttentionStore, Maps
-from darksecrets.core.run.columns import RANDOM
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import identify
 from darksecrets.core.stats.paired import FEWEST
 from darksecrets.core.stats.resampling import interval, resampled_means, widened

@@ -10,7 +10,7 @@ import pandas as pd
 from darksecrets.beyond.redundancy import declared
 from darksecrets.beyond.redundancy.declared import BROAD_FOR_LENGTH, SAME_LAYER
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import RANDOM, STATE_NAMES
+from darksecrets.core.run.states import RANDOM, STATE_NAMES
 from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 # How alike the attention of two heads is: mean distances by kind of pairs (section 5).

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from darksecrets.core.run.analysis import Analysis
-from darksecrets.core.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, RANDOM, names
+from darksecrets.core.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, names
 from darksecrets.core.run.settings import Section, constant, setting
 from darksecrets.core.run.shown import Phrase, Shown
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import Column, Table, flag, integer, interval, like, share, text
 from darksecrets.core.stats import LEVEL
 

@@ -20,7 +20,7 @@ from darksecrets.beyond.syntax.declared import (
     OPEN,
 )
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE, named
 

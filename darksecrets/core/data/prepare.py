@@ -1,4 +1,4 @@
-"""Write data from any source in the form of the data contract (section 3, `docs/contracts.md`)."""
+"""Write data from any source in the form of the data contract (section 3)."""
 
 from __future__ import annotations
 

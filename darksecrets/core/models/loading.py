@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from darksecrets.core.models import checkpoints
 from darksecrets.core.models.quietly import quiet
 from darksecrets.core.models.size import read_size
-from darksecrets.core.run.columns import RANDOM
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, fingerprint
+from darksecrets.core.run.states import RANDOM
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase

@@ -15,8 +15,8 @@ import numpy as np
 
 from darksecrets.core.models.loading import draw_from_normal, load_classifier
 from darksecrets.core.models.mixing import is_of_pooler, layers_by_name
-from darksecrets.core.run.columns import FROM_NORMAL
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.states import FROM_NORMAL
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

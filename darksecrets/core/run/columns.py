@@ -4,24 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from darksecrets.core.run.states import RANDOM, STATES
 from darksecrets.core.run.tables import Column, Table, integer, interval, like, number, share, text
-
-STATES = ("pretrained", "finetuned-from-normal", "finetuned")
-"""How a model was made, in the order of Table 1."""
-FROM_NORMAL = STATES[1]
-"""State of a model that is randomly initialized (normal distribution) before fine-tuning."""
-RANDOM = "random"
-"""State of an encoder that is randomly initialized (normal distribution) and never trained."""
-STATE_NAMES = {
-    RANDOM: "untrained",
-    "pretrained": "pre-trained",
-    "frozen": "frozen",
-    FROM_NORMAL: "randomly initialized, fine-tuned",
-    "finetuned": "fine-tuned",
-}
-"""What readers see of states; *frozen* is the pre-trained encoder with a trained classifier."""
-STATES_OF_FIGURES = (RANDOM, "pretrained", "finetuned")
-"""States whose maps figures compare."""
 
 TOKEN_KINDS = FIRST, SEPARATOR, PUNCTUATION, WORD = (
     "first special",

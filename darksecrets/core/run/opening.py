@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from darksecrets.core.run.columns import FROM_NORMAL, STATE_NAMES
 from darksecrets.core.run.learned import ADVICE, MARK, WHY
+from darksecrets.core.run.states import FROM_NORMAL, STATE_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Floats
-from darksecrets.core.run.columns import RANDOM
 from darksecrets.core.run.shown import Shown
+from darksecrets.core.run.states import RANDOM
 
 Tables = Mapping[str, pd.DataFrame]
 

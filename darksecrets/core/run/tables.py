@@ -2,7 +2,7 @@
 
 A section declares its tables in `<section>/tables.py`, each as a `Table` of `Column`s. All code
 reads and writes a table through its declaration: ``COSINE.write(frame, path)``,
-``COSINE.read(path)``. `pages.contracts` lists all tables and generates ``docs/contracts.md``.
+``COSINE.read(path)``. `pages.contracts` lists all tables; the site's reference shows them.
 
 Declarations belong to their section instead of one common file, because a rule reruns when a module
 that its script imports changes: a new column of Figure 7 must not rerun fine-tuning.
@@ -351,7 +351,7 @@ class Table:
         return "Correct or restore the file." if self.by_hand else "Remove the file and run again."
 
     def _what(self) -> str:
-        return f"table `{self.name}` of docs/contracts.md"
+        return f"table `{self.name}` of the reference"
 
     def _part(self, columns: Collection[str] | None) -> Table:
         """The declaration of some columns, without checks that need the others."""

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from darksecrets.beyond import analyses
-from darksecrets.core.run.columns import RANDOM
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES, read_yaml
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import Table
 from darksecrets.pages.claims.estimates import Threshold
 

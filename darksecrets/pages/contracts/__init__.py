@@ -1,7 +1,7 @@
 """The data contracts: every table and file of a run that others may rely on.
 
 Each section declares its tables in its own `tables` module. Here they are collected, for the page
-``docs/contracts.md`` and for code that handles tables by name.
+the page of tables and for code that handles tables by name.
 ``python -m darksecrets.pages.contracts`` prints the page.
 """
 

@@ -1,4 +1,4 @@
-"""The page ``docs/contracts.md``, made from the declarations."""
+"""The page of files and tables, made from the declarations when the site is built."""
 
 from __future__ import annotations
 

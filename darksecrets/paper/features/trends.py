@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Floats
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.correlation import is_constant
 from darksecrets.core.stats.crossed import drawn_correlations, drawn_means

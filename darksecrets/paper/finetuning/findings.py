@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from darksecrets.core.run.columns import FROM_NORMAL
+from darksecrets.core.run.states import FROM_NORMAL
 
 LAST = 2
 """Layers that the paper finds to change most: the last ones."""

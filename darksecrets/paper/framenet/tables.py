@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from darksecrets.core.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, RANDOM, names
+from darksecrets.core.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, names
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import (
     Column,
     Table,

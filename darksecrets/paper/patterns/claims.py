@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.stats.independent import ESTIMATE, minus, named
 from darksecrets.paper.patterns.classes import STRICT
 

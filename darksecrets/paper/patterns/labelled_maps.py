@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.core.arrays import Halves, Integers
-from darksecrets.core.run.columns import FROM_NORMAL, RANDOM
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
+from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns.classes import LENIENT, PATTERNS, Definition
 from darksecrets.paper.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
 

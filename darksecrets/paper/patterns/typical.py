@@ -10,9 +10,9 @@ import pandas as pd
 
 from darksecrets.core.arrays import Halves
 from darksecrets.core.run.arrays import read_arrays
-from darksecrets.core.run.columns import FROM_NORMAL, RANDOM
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
+from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.tables import TYPICAL_MAPS

@@ -9,7 +9,7 @@ import pandas as pd
 from adversarial import encoders
 from adversarial.encoders import LAYERS, Corpus, Encoder
 from adversarial.trials import LEVEL, POWER, Flags, Size, Statements, Trial
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.states import RANDOM
 from darksecrets.paper.features.changes import changes
 from darksecrets.paper.features.levels import levels
 from darksecrets.paper.features.profiles import Profiles

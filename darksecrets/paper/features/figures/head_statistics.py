@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import RANDOM, STATE_NAMES
+from darksecrets.core.run.states import RANDOM, STATE_NAMES
 from darksecrets.paper.features.tables import HEAD_STATISTICS
 
 STATISTICS = ("[CLS]", "[SEP]", "punctuation", "previous", "self", "next")

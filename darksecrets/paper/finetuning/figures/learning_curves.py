@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.core.data.metrics import titles
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import STATE_NAMES
+from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.paper.finetuning.tables import BASELINES, LEARNING_CURVES
 
 _MAJORITY = kit.line(kit.INK, dash="--", width=0.8)

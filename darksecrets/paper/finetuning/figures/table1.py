@@ -15,9 +15,9 @@ import pandas as pd
 from darksecrets.core.data.metrics import METRICS
 from darksecrets.core.plotting.drawing import Sources
 from darksecrets.core.run import learned
-from darksecrets.core.run.columns import FROM_NORMAL, STATE_NAMES
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.numbers import written
+from darksecrets.core.run.states import FROM_NORMAL, STATE_NAMES
 from darksecrets.core.stats import LEVEL
 from darksecrets.paper.finetuning import tables
 from darksecrets.paper.finetuning.comparison import gain_metric

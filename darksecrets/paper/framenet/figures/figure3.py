@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.plotting.user_text import lines
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.states import RANDOM
 from darksecrets.paper.framenet.example import PAPER, Example
 from darksecrets.paper.framenet.tables import ELEMENT_TO_PREDICATE, HEADS
 

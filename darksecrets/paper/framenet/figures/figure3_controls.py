@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import RANDOM
+from darksecrets.core.run.states import RANDOM
 from darksecrets.paper.framenet.tables import (
     CONTROLS,
     CONTROLS_OF_HEADS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import STATE_NAMES
+from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.paper.patterns import typical
 from darksecrets.paper.patterns.tables import TYPICAL_MAPS
 

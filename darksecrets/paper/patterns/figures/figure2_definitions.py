@@ -10,7 +10,7 @@ import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.run import numbers
-from darksecrets.core.run.columns import RANDOM, STATE_NAMES
+from darksecrets.core.run.states import RANDOM, STATE_NAMES
 from darksecrets.paper.patterns.classes import CNN, FEATURES, LENIENT, STRICT
 from darksecrets.paper.patterns.findings import HETEROGENEOUS
 from darksecrets.paper.patterns.shares import OTHERS

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import STATE_NAMES
+from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.paper.patterns.tables import PATTERN_HEADS
 
 STATES = ("pretrained", "finetuned")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.columns import FROM_NORMAL, RANDOM
+from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns import quality, tables
 from darksecrets.paper.patterns.classes import CNN, FEATURES, LENIENT, STRICT
 

@@ -65,7 +65,7 @@ def refused(path, message, table=HEADS):
     text = str(error.value)
     assert text.startswith(str(path)), text
     assert message in text
-    assert f"(table `{table.name}` of docs/contracts.md)" in text
+    assert f"(table `{table.name}` of the reference)" in text
     assert text.endswith("Remove the file and run again.")
 
 

@@ -16,8 +16,8 @@ from drawn import (
     mesh_of,
 )
 
-from darksecrets.core.run.columns import STATES_OF_FIGURES
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.states import STATES_OF_FIGURES
 from darksecrets.paper.features.figures import (
     figure6,
     figure7,

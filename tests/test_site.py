@@ -1,0 +1,67 @@
+"""The pages of docs/ as a site: every link leads somewhere, and nothing is requested elsewhere."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+#: Pages that people write, and the most words they may have.
+MOST_WORDS = {
+    "index.md": 300,
+    "start.md": 450,
+    "one-figure.md": 750,
+    "methods/paper.md": 1_200,
+    "methods/patterns.md": 650,
+    "methods/controls.md": 900,
+    "methods/later-papers.md": 900,
+}
+
+
+@pytest.fixture(scope="module")
+def site(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    quiet = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, **quiet}
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_loads_only_what_is_in_the_site(site):
+    """Links may lead elsewhere; scripts, styles, fonts and images are files beside the page."""
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 25
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|iframe)[^>]*\ssrc=\"?([^\" >]+)", text)
+        styles = re.findall(r"<link[^>]*rel=\"?(?:stylesheet|icon)\"?[^>]*>", text)
+        loaded += [re.search(r"href=\"?([^\" >]+)", style)[1] for style in styles]
+        for target in loaded:
+            assert "//" not in target, (page, target)
+            if page.name != "404.html":  # its paths begin at the root of a server
+                assert (page.parent / target.split("?")[0]).is_file(), (page, target)
+
+
+def test_the_reference_follows_from_the_code(site):
+    for name, words in {
+        "tables": ["cosine.csv", "patterns.csv"],
+        "claims": ["Kovaleva", "Michel"],
+        "figures": ["figure7", "pruning_curves"],
+        "python": ["plot_map", "tokenizer"],
+        "configuration": ["fine_tuning", "samples"],
+    }.items():
+        text = (site / "reference" / f"{name}.html").read_text(encoding="utf-8")
+        assert all(word in text for word in words), name
+
+
+@pytest.mark.parametrize("name", MOST_WORDS)
+def test_pages_are_short(root, name):
+    words = (root / "docs" / name).read_text(encoding="utf-8").split()
+    assert len(words) <= MOST_WORDS[name]
