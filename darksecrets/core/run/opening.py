@@ -32,7 +32,7 @@ _META = (
 )
 _NEXT = (
     "<p>Go on with the atlas of heads (<code>atlas.html</code>), the figures and the tables beside "
-    "this file; <code>docs/targets.md</code> says which command makes each.</p>"
+    "this file; <code>snakemake figure7</code> makes one figure alone.</p>"
 )
 _ABOUT_MAJORITY = (
     f"<p>{_MAJORITY}: one answer for all examples. Its correlations are 0, and so is its F1 if the "

@@ -1,4 +1,4 @@
-"""What the atlas shows of a run's tables; docs/atlas.md explains how to add to it.
+"""What the atlas shows of a run's tables; docs/extending.md explains how to add to it.
 
 A section lists its measures of heads in `<section>/shown.py`, each as a `Shown`: a column of a
 table that has a row for every head. Controls,
