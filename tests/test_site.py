@@ -20,6 +20,7 @@ MOST_WORDS = {
     "claims.md": 520,
     "extending.md": 450,
     "encoders.md": 450,
+    "tasks.md": 500,
     "labelling.md": 450,
     "cluster.md": 650,
     "executors.md": 400,
