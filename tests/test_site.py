@@ -27,7 +27,7 @@ MOST_WORDS = {
     "gpu.md": 250,
     "resources.md": 300,
     "failures.md": 450,
-    "safety.md": 250,
+    "safety.md": 300,
     "methods/paper.md": 1_200,
     "methods/patterns.md": 650,
     "methods/controls.md": 900,
