@@ -33,7 +33,6 @@ LONGEST = {
     "test_resources.py",
     "test_style.py",
     "test_sweep.py",
-    "test_tasks.py",
 }
 
 

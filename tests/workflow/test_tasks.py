@@ -16,6 +16,9 @@ from hub.client import Client
 from hub.standin import Repository, serving
 from toy_pipeline import save_pipeline
 
+from darksecrets.core.data.preflight import check
+from workflow.lib.configuration import resolve
+
 SIZES = {"train": 10, "validation": 10}
 TARGETS = ("table1", "figure5", "figure6", "figure8")
 SENTENCES = (
@@ -121,6 +124,17 @@ def run(config, entries, snakemake):
     return folder / "results" / "examples"
 
 
+def test_the_entries_are_those_of_the_configuration(config, entries, monkeypatch):
+    """What `make test` asks of the page: every example is read, and its files are found."""
+    folder, keys = config
+    monkeypatch.chdir(folder)
+    offline = {name: entry for name, entry in entries.items() if "hub" not in entry}
+    resolved = resolve({**keys, "tasks": offline})
+    assert resolved["tasks"].keys() == offline.keys() == {"CoLA", "WNLI", "topics"}
+    check(resolved)
+
+
+@pytest.mark.thorough
 def test_table_1_has_every_example_with_its_metrics(run, entries):
     table = pd.read_csv(run / "tables" / "table1.csv")
     found = table.groupby("task")["metric"].unique()
@@ -133,6 +147,7 @@ def test_table_1_has_every_example_with_its_metrics(run, entries):
     assert "| Macro F1 " in written
 
 
+@pytest.mark.thorough
 def test_the_same_data_from_a_file_and_from_the_hub_give_the_same_results(run):
     summaries = [
         json.loads((run / "data" / name / "summary.json").read_text())
@@ -147,6 +162,7 @@ def test_the_same_data_from_a_file_and_from_the_hub_give_the_same_results(run):
     pd.testing.assert_frame_equal(one, other)
 
 
+@pytest.mark.thorough
 def test_quoted_fields_of_a_csv_file_are_whole(run, entries):
     train = load_from_disk(str(run / "data" / "topics"))["train"]
     expected = examples(SIZES["train"], entries["topics"]["labels"])
@@ -154,6 +170,7 @@ def test_quoted_fields_of_a_csv_file_are_whole(run, entries):
     assert train.features["label"].int2str(train["label"]) == [label for _, label in expected]
 
 
+@pytest.mark.thorough
 def test_another_task_runs_only_its_own_jobs_and_those_that_gather_and_draw(
     run, config, snakemake, entries, planned
 ):
@@ -175,6 +192,7 @@ def test_another_task_runs_only_its_own_jobs_and_those_that_gather_and_draw(
     ]
 
 
+@pytest.mark.thorough
 def test_other_metrics_train_nothing(run, config, snakemake, entries, planned):
     folder, keys = config
     changed = {**entries, "CoLA": {**entries["CoLA"], "metrics": ["accuracy", "f1_macro"]}}
