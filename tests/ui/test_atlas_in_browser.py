@@ -124,31 +124,31 @@ class Atlas:
         ]
 
 
-def test_every_measure_is_drawn_in_every_state_without_errors(browser, file):
+@pytest.mark.parametrize("state", ["pretrained", "finetuned", "difference", "random"])
+def test_every_measure_is_drawn_in_every_state_without_errors(browser, file, state):
     atlas = Atlas(browser, file)
     measures = atlas.run(
-        "return [...document.querySelectorAll('#measure option')].map(o => o.value)"
+        "return [...new Set([...document.querySelectorAll('#measure option')].map(o => o.value))]"
     )
     assert len(measures) > 40
     found = atlas.run(
         """
-        const [measures, done] = [arguments[0], []];
-        for (const state of ["pretrained", "finetuned", "difference", "random"]) {
-          for (const measure of measures) {
-            location.hash = new URLSearchParams({measure, state, x: measure});
-            dispatchEvent(new HashChangeEvent("hashchange"));
-            const cells = document.querySelectorAll("#grid [data-head]").length;
-            const named = document.querySelector("#title").textContent;
-            const bars = Boolean(document.querySelector("#histogram"));
-            done.push([state, measure, cells, named, bars]);
-          }
+        const [measures, state, done] = [arguments[0], arguments[1], []];
+        for (const measure of measures) {
+          location.hash = new URLSearchParams({measure, state, x: measure});
+          dispatchEvent(new HashChangeEvent("hashchange"));
+          const cells = document.querySelectorAll("#grid [data-head]").length;
+          const named = document.querySelector("#title").textContent;
+          const bars = Boolean(document.querySelector("#histogram"));
+          done.push([measure, cells, named, bars]);
         }
         return done;
         """,
         measures,
+        state,
     )
-    assert len(found) == 4 * len(measures)
-    assert [each for each in found if each[2] != 12 or not each[3] or not each[4]] == []
+    assert len(found) == len(measures)
+    assert [each for each in found if each[1] != 12 or not each[2] or not each[3]] == []
     assert atlas.complaints() == []
 
 

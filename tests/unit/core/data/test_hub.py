@@ -85,7 +85,7 @@ def test_other_bytes_than_the_hub_has_are_refused_and_downloaded_again(
     hub.corrupt = {LARGE}
     ask = call("download", BERT, BERT_COMMIT, MODEL_FILES, "model")
     error = client.run(ask)
-    assert error.startswith(f"InputError: {LARGE} of {BERT}, as downloaded: found the digest ")
+    assert error.startswith(f"InputError: {LARGE} of {BERT} was damaged in the download: its ")
     assert "give the same command again" in error
     hub.corrupt = set()
     folder = Path(client.run(ask).strip())
