@@ -15,8 +15,6 @@ PROJECT = Path(__file__).parents[2]
 CAPTIONS = PROJECT / "workflow" / "report"
 JINJA = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
 SHOWN = re.compile(r"^Shown: .*$", re.MULTILINE)
-PYTHON = ("inspect", "Inspection", "extract", "observe", "disable", "intervene", "plot_map")
-"""What notebooks import, in the order of use."""
 PLACES = {
     "inspect": "darksecrets.pages.inspect.inspecting.inspect",
     "Inspection": "darksecrets.pages.inspect.inspecting.Inspection",
@@ -26,6 +24,7 @@ PLACES = {
     "intervene": "darksecrets.core.models.hooks.intervene",
     "plot_map": "darksecrets.core.plotting.notebook.plot_map",
 }
+"""What notebooks import, in the order of use, and where it is defined."""
 
 
 def write(name: str, text: str) -> None:
@@ -82,7 +81,7 @@ def python() -> str:
         "# Python interface",
         "Import these from `darksecrets`; [the notebook](../notebook.md) shows them in use.",
     ]
-    parts += [f"## {name}\n\n::: {PLACES[name]}" for name in PYTHON]
+    parts += [f"## {name}\n\n::: {place}" for name, place in PLACES.items()]
     return "\n\n".join(parts) + "\n"
 
 

@@ -23,7 +23,8 @@ try:
     # A run that is given text may need no data, and may disable no heads: that is known only once its
     # jobs are, see `check_data`.
     has_text = config.get("text") is not None
-    configuration.refuse_ambiguous_numbers(map(Path, workflow.configfiles))
+    if workflow.is_main_process:
+        configuration.refuse_ambiguous_numbers(map(Path, workflow.configfiles))
     config.update(configuration.resolve(config, needs_data=not has_text))
     if workflow.is_main_process:
         preflight.check(config, looking=has_text)

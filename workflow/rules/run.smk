@@ -1,7 +1,7 @@
 # What is done with all rules, and before the first and after the last job.
 
 
-from darksecrets.core.run import shipped
+from darksecrets.core.run.shipped import check as check_shipped_data
 from workflow.lib.summary import summarize
 
 
@@ -59,7 +59,7 @@ def start_run() -> None:
             "allows. `--config gpu=0` removes that limit."
         )
     try:
-        shipped.check()
+        check_shipped_data()
         preflight.check_surroundings(config, looking=looking)
         preflight.check_packages(config, {Path(each.snakefile).stem for each in rules_of_jobs})
         for name in names & set(CHECKS):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.core.plotting.colours import MAP
-from darksecrets.core.plotting.style import SIZE
+from darksecrets.core.plotting.style import SIZE, ticks
 from darksecrets.core.plotting.user_text import drawable
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PALE = 4.0
 """How many times uniform attention the dark end of a figure's colour map is at least."""
+HALF = 0.44
+"""Half of a small map's side, where 1 is the distance between two of them."""
 _LINE = 1.05
 """Least distance between the middles of two tokens, relative to their size."""
 
@@ -70,6 +72,30 @@ def draw_map(
     axes.tick_params(length=0 if len(places) == len(tokens) else 1.5, pad=1)
     axes.spines[:].set_visible(True)
     return image
+
+
+def draw_small_maps(axes: Axes, maps: npt.NDArray[np.floating]) -> None:
+    """Draw the maps of all heads, small; layers from the top, heads from the left, both from 1.
+
+    Args:
+        axes: Where to draw.
+        maps: [layer, head, query, key]; the scale of each map ends at `darkest`.
+    """
+    layers, heads = maps.shape[:2]
+    for layer, head in np.ndindex(layers, heads):
+        weights = maps[layer, head].astype(np.float32)
+        middle = np.array([head + 1.0, layer + 1.0])
+        (left, top), (right, bottom) = middle - HALF, middle + HALF
+        axes.imshow(
+            weights,
+            cmap=MAP,
+            vmin=0,
+            vmax=darkest(weights),
+            interpolation="nearest",
+            extent=(left, right, bottom, top),
+        )
+    axes.set(xlim=(0.5, heads + 0.5), ylim=(layers + 0.5, 0.5))
+    axes.set(xticks=ticks(heads, 16), yticks=ticks(layers, 24))
 
 
 def _shortened(token: str, letters: int | None) -> str:

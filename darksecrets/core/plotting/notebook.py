@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from darksecrets.core.plotting.attention_map import darkest, draw_map
-from darksecrets.core.plotting.colours import MAP
-from darksecrets.core.plotting.style import HEADLINE, SIZE, style, ticks
+from darksecrets.core.plotting.attention_map import darkest, draw_map, draw_small_maps
+from darksecrets.core.plotting.style import HEADLINE, SIZE, style
 from darksecrets.core.plotting.user_text import as_written
 from darksecrets.core.run.errors import InputError
 
@@ -18,16 +18,12 @@ _TOKEN, _LEAST, _MOST = 0.16, 2.4, 9.0
 """Inches for each token of a map, and of the smallest and largest map."""
 _HEAD = 0.75
 """Inches for each head, where all are drawn."""
-_GAP = 0.08
-"""Share of a small map's place that is left free around it."""
 
 
 class NotebookFigure(Figure):
     """A figure that a notebook shows without any setting."""
 
     def _repr_png_(self) -> bytes:
-        import io
-
         buffer = io.BytesIO()
         with style():
             self.savefig(buffer, format="png", dpi=150)
@@ -76,20 +72,8 @@ def all_heads_figure(maps: npt.NDArray[np.floating], title: str) -> Figure:
             figsize=(_HEAD * heads + 0.6, _HEAD * layers + 0.8), layout="constrained"
         )
         axes = figure.add_subplot()
-        half = 0.5 - _GAP
-        for layer, head in np.ndindex(layers, heads):
-            weights = maps[layer, head].astype(np.float32)
-            extent = (head + 1 - half, head + 1 + half, layer + 1 + half, layer + 1 - half)
-            axes.imshow(
-                weights,
-                cmap=MAP,
-                vmin=0,
-                vmax=darkest(weights),
-                extent=extent,
-                interpolation="nearest",
-            )
-        axes.set(xlim=(0.5, heads + 0.5), ylim=(layers + 0.5, 0.5))
-        axes.set(xticks=ticks(heads, 16), yticks=ticks(layers, 24), xlabel="Head", ylabel="Layer")
+        draw_small_maps(axes, maps)
+        axes.set(xlabel="Head", ylabel="Layer")
         axes.set_title(title, fontsize=HEADLINE, wrap=True)
         as_written(figure)
     return figure

@@ -21,8 +21,6 @@ from darksecrets.paper.patterns.tables import PATTERN_MAPS
 
 Maps = npt.NDArray[np.floating]
 
-_HALF = 0.44
-"""Half of a small map's side, where 1 is the distance between two of them."""
 _TOKEN = 0.12
 """Inches along the axes of a large map for each token."""
 _SMALLEST, _LARGEST = 2.0, 10.0
@@ -68,23 +66,15 @@ def heads_figure(
     layers, heads = maps.shape[:2]
 
     def small(axes: kit.Axes, _: str) -> kit.ScalarMappable:
-        for layer, head in np.ndindex(layers, heads):
-            weights = maps[layer, head].astype(np.float32)
-            middle = np.array([head + 1.0, layer + 1.0])
-            (left, top), (right, bottom) = middle - _HALF, middle + _HALF
-            look: dict[str, Any] = {"cmap": kit.MAP, "vmin": 0, "vmax": kit.darkest(weights)}
-            look |= {"interpolation": "nearest", "extent": (left, right, bottom, top)}
-            axes.imshow(weights, **look)
+        kit.draw_small_maps(axes, maps)
         for row in patterns.to_dict("records"):
-            corner = (row["head"] - _HALF, row["layer"] - _HALF)
+            corner = (row["head"] - kit.HALF, row["layer"] - kit.HALF)
             frame: dict[str, Any] = {
                 "fill": False,
                 "ec": kit.PATTERNS[row["pattern"]],
                 "linewidth": 1.2,
             }
-            axes.add_patch(Rectangle(corner, 2 * _HALF, 2 * _HALF, **frame))
-        axes.set(xlim=(0.5, heads + 0.5), ylim=(layers + 0.5, 0.5))
-        axes.set(xticks=kit.ticks(heads, 16), yticks=kit.ticks(layers, 24))
+            axes.add_patch(Rectangle(corner, 2 * kit.HALF, 2 * kit.HALF, **frame))
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         return kit.ScalarMappable(cmap=kit.MAP)
