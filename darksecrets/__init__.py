@@ -47,12 +47,8 @@ _MODULES = {
     "plot_map": "core.plotting.notebook",
 }
 
-_FORMER = {"look": "inspect"}
-"""Names of an earlier version, which still lead to what they named."""
-
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the names above
-    name = _FORMER.get(name, name)
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

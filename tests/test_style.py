@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from darksecrets import __version__
+
 BIN = Path(sys.executable).parent
 
 
@@ -49,6 +51,16 @@ def test_a_lock_has_version_and_hashes_of_every_package_and_no_host_and_no_path(
     names = [entry.partition("==")[0] for entry in entries]
     assert len(set(names)) == len(names) > 120
     assert "torch" not in names, "its build depends on the machine"
+
+
+def test_the_citation_and_the_changelog_are_of_this_version(root):
+    citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == __version__
+    released = f"## {__version__} ({citation['date-released']})"
+    assert released in (root / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    pages = [page.read_text(encoding="utf-8") for page in (root / "docs").rglob("*.md")]
+    images = {tag for page in pages for tag in re.findall(r"darksecrets:(\d[\d.]*\d)", page)}
+    assert images == {__version__}
 
 
 def test_torch_has_the_version_of_the_project_without_a_hash(root):
