@@ -86,14 +86,19 @@ docs: $(DEVELOPED) ## build the pages of docs/ and the reference into site/, to 
 
 DEMO ?= results/demo
 REAL ?= results/real
-ONE_SEED ?= results/real-one-seed
-FIVE_SEEDS ?= results/real-five-seeds
-SMALL_DATA ?= results/small-data
+BEYOND ?= results/real-beyond
 
 .PHONY: pictures
-pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= ONE_SEED= FIVE_SEEDS= SMALL_DATA=folder)
-	python -m tools.pictures --demo $(DEMO) --real $(REAL) --one-seed $(ONE_SEED) \
-	  --five-seeds $(FIVE_SEEDS) --small-data $(SMALL_DATA)
+pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= BEYOND=folder)
+	python -m tools.pictures --demo $(DEMO) --real $(REAL) --beyond $(BEYOND)
+
+.PHONY: real-page
+real-page: $(INSTALLED) ## keep the small tables of both real runs in docs/real, and make the pages from them (REAL= BEYOND=folder)
+	python -m tools.real pages --paper $(REAL) --beyond $(BEYOND)
+
+.PHONY: compare
+compare: $(INSTALLED) ## print a run beside the one in docs/real and beside the paper (RUN=results/paper)
+	python -m tools.real compare "$(if $(filter command line,$(origin RUN)),$(RUN),$(error Give the run: make compare RUN=results/paper))"
 
 # Tests of a file share what it made, so a file stays with one worker.
 WORKERS ?= 2

@@ -1,21 +1,17 @@
-r"""Make the pictures in docs/images again, from finished runs and the code as it is.
+r"""Make the pictures in docs/images again, from finished runs.
 
-python -m tools.pictures --demo results/demo --real results/real \
-    --one-seed results/real-one-seed --five-seeds results/real-five-seeds \
-    --small-data results/small-data
+python -m tools.pictures --demo results/demo --real results/real --beyond results/real-beyond
 
-Figures, atlas and report are made from the tables and attention stores of the runs, which stay as
-they are; nothing is trained or swept. Pictures of `inspect` take a run of that target. Pages are
-shown in headless Chromium. Pictures of a run that is not given stay as they are, and are named;
-what cannot be made is named with its reason, and the command then fails. The data of the runs must
-still be in place.
+Figures are those of the runs; the atlas and the report are shown in headless Chromium. Pictures of
+`inspect` and of the labelling page are made from what ships. Pictures of a run that is not given
+stay as they are, and are named; what cannot be made is named with its reason, and the command then
+fails.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import os
 import re
 import shutil
@@ -26,11 +22,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import yaml
-
-from tools.planning import dry_run
-from workflow.lib import compat
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -65,37 +56,19 @@ DEMO: Mapping[str, str | Page] = {
 }
 """Pictures of the demonstration: pages, or names of figures."""
 
-REAL: Mapping[str, str] = {
+REAL: Mapping[str, str | Page] = {
     **{f"real-figure{n}.png": f"figure{n}" for n in (1, 2, 3, 5, 6, 7, 8, 9)},
+    "real-figure3-controls.png": "figure3_controls",
     "real-ablation-gains.png": "ablation_gains",
-    "real-learning-curves.png": "learning_curves",
-    "real-weights-and-norms.png": "weights_and_norms",
-    "real-stripes-by-measure.png": "stripes_by_measure",
-    "real-coreference-heads.png": "coreference_heads",
-    "real-attention-probes.png": "attention_probes",
-    "real-attention-gradients.png": "attention_gradients",
-    "real-faithfulness.png": "faithfulness",
 }
 """Pictures of the run on real data."""
 
-ONE_SEED: Mapping[str, str] = {
-    f"real-{name.replace('_', '-')}.png": name
-    for name in (
-        *("importance_agreement", "pruning_curves", "subnetwork_scores", "surviving_parts"),
-        *("learned_gates", "compression", "loss_surfaces"),
-        *("seed_variance", "syntactic_heads", "attention_trees"),
-    )
+BEYOND: Mapping[str, str | Page] = {
+    "real-syntactic-heads.png": "syntactic_heads",
+    "real-weights-and-norms.png": "weights_and_norms",
+    "real-pruning-curves.png": "pruning_curves",
 }
-"""Pictures of the run on real data with one seed and all that the survey adds."""
-
-FIVE_SEEDS: Mapping[str, str] = {
-    "real-reset-layers.png": "reset_layers",
-    "real-flatness.png": "flatness",
-}
-"""Pictures of the run on real data with five seeds, about what fine-tuning does."""
-
-SMALL_DATA: Mapping[str, str] = {"real-loss-surfaces-rte.png": "loss_surfaces"}
-"""Pictures of the run with fine-tuning as advised for small data."""
+"""Pictures of the run on real data with analyses of later papers."""
 
 LOOK: Mapping[str, str] = {"inspect-heads.png": "heads-1", "inspect-maps.png": "maps-1"}
 """Pictures of a text; names of figures."""
@@ -103,13 +76,10 @@ LOOK: Mapping[str, str] = {"inspect-heads.png": "heads-1", "inspect-maps.png": "
 LABELLING = "labelling-page.png"
 """The page for labelling maps, with the maps that ship."""
 
-REDRAWN = {"figure", "table1", "atlas_maps", "atlas", "describe_run"}
-"""Scripts that are run again: they read what the run has measured."""
-
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*DEMO, *REAL, *ONE_SEED, *FIVE_SEEDS, *SMALL_DATA, *LOOK, LABELLING}
+    return {*DEMO, *REAL, *BEYOND, *LOOK, LABELLING}
 
 
 class Problems(list[str]):
@@ -122,53 +92,6 @@ class Problems(list[str]):
             yield
         except Exception as error:  # one picture must not keep the others from being made
             self.append(f"{what}: {error}")
-
-
-def copy_of(run: Path, folder: Path) -> Path:
-    """A copy of a run in ``folder/results``: links to its measurements, and files to draw anew."""
-    name: str = yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8"))["run"]
-    copy = folder / "results" / name
-    copy.mkdir(parents=True)
-    for entry in run.resolve().iterdir():
-        if entry.is_file() and not entry.is_symlink():
-            shutil.copy(entry, copy)
-        elif entry.name in ("figures", "atlas"):
-            shutil.copytree(entry, copy / entry.name)
-        else:
-            (copy / entry.name).symlink_to(entry)
-    return copy
-
-
-def redraw(copy: Path, wanted: set[str], problems: Problems) -> None:
-    """Run the scripts of a run's figures, its atlas and its record again, within the copy.
-
-    Args:
-        copy: The copy, see `copy_of`; the working directory is above ``results``.
-        wanted: Names of figures; empty for all, with atlas and record, as pages need them.
-        problems: Gets what could not be made.
-    """
-    from darksecrets.core.run.job import Job
-
-    workflow = dry_run(copy / "config.yaml", ["all"])
-    for job in workflow.dag.toposorted():
-        for one in job:
-            script = (compat.script_of(one.rule) or Path()).stem
-            if script not in REDRAWN or (wanted and one.rule.name not in wanted):
-                continue
-            with problems.noted(one.rule.name):
-                missing = [path for path in one.input if not Path(path).exists()]
-                if missing:
-                    raise FileNotFoundError(f"the run lacks {', '.join(map(str, missing))}")
-                importlib.import_module(script).main(Job(one))
-
-
-def report(copy: Path) -> None:
-    """Build the report of the copy."""
-    from darksecrets.core.run.job import Job
-
-    workflow = dry_run(copy / "config.yaml", ["report"])
-    (job,) = (job for job in workflow.dag.jobs if job.rule.name == "report")
-    importlib.import_module("report").main(Job(job))
 
 
 @contextlib.contextmanager
@@ -230,25 +153,18 @@ READY = {
 
 
 def of_run(run: Path, pictures: Mapping[str, str | Page], problems: Problems) -> None:
-    """Make the pictures of a run."""
+    """Make the pictures of a run: copies of its figures, and its pages in a browser."""
     pages = {name: page for name, page in pictures.items() if isinstance(page, Page)}
-    figures = {name: figure for name, figure in pictures.items() if isinstance(figure, str)}
-    with tempfile.TemporaryDirectory() as folder:
-        copy = copy_of(run, Path(folder))
-        with contextlib.chdir(folder):
-            redraw(copy, set() if pages else {*figures.values()}, problems)
-            if any(page.file == "report.html" for page in pages.values()):
-                with problems.noted("report.html"):
-                    report(copy)
-            for name, figure in figures.items():
-                with problems.noted(name):
-                    shutil.copy(copy / "figures" / f"{figure}.png", IMAGES / name)
-            if pages:
-                with browser() as running:
-                    for name, page in pages.items():
-                        with problems.noted(name):
-                            url = (copy / page.file).as_uri()
-                            show(running, url, page, IMAGES / name, READY[page.file])
+    for name in pictures.keys() - pages.keys():
+        with problems.noted(name):
+            shutil.copy(run / "figures" / f"{pictures[name]}.png", IMAGES / name)
+    if not pages:
+        return
+    with browser() as running:
+        for name, page in pages.items():
+            with problems.noted(name):
+                url = (run / page.file).as_uri()
+                show(running, url, page, IMAGES / name, READY[page.file])
 
 
 def of_text() -> None:
@@ -291,18 +207,13 @@ def main() -> None:
     )
     parser.add_argument("--demo", type=Path, help="folder of a finished demonstration")
     parser.add_argument("--real", type=Path, help="folder of a finished run of config/real.yaml")
-    for name in ("real-one-seed", "real-five-seeds", "small-data"):
-        key = f"--{name.removeprefix('real-')}"
-        parser.add_argument(key, type=Path, help=f"folder of a finished run of config/{name}.yaml")
+    parser.add_argument("--beyond", type=Path, help="folder of one of config/real-beyond.yaml")
     arguments = parser.parse_args()
     problems = Problems()
-    sys.path[:0] = [str(ROOT / "scripts" / floor) for floor in ("core", "paper", "pages")]
     for run, pictures, what in (
         (arguments.demo, DEMO, "demonstration"),
         (arguments.real, REAL, "real run"),
-        (arguments.one_seed, ONE_SEED, "real run with one seed"),
-        (arguments.five_seeds, FIVE_SEEDS, "real run with five seeds"),
-        (arguments.small_data, SMALL_DATA, "real run on small data"),
+        (arguments.beyond, BEYOND, "real run of later analyses"),
     ):
         if run is None or not (run / "config.yaml").is_file():
             found = f"{run} is no run" if run else "no folder is given"

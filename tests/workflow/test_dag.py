@@ -199,6 +199,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         ("MRPC", "Quality\t#1 String\t#2 String", "{i}\tone {n}\ttwo {n}"),
         ("RTE", "sentence1\tsentence2\tlabel", "one {n}\ttwo {n}\t{entailed}"),
         ("SST-2", "sentence\tlabel", "one {n}\t{i}"),
+        ("STS-B", "sentence1\tsentence2\tscore", "one {n}\ttwo {n}\t{i}"),
     ):
         lines = [
             values.format(n=n, i=n % 2, entailed=("not_entailment", "entailment")[n % 2])

@@ -1,0 +1,52 @@
+"""Keep the tables of the real run, make the pages from them, or print a run beside them.
+
+python -m tools.real pages [--paper results/real] [--beyond results/real-beyond]
+python -m tools.real compare results/paper
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools.real.kept import BEYOND, KEPT, MOST_BYTES, PAPER, ROOT, RealRunError, Run, keep
+from tools.real.pages import write
+from tools.real.parts import compare
+
+
+def main() -> None:
+    """Run a command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    pages = commands.add_parser("pages", help="make the pages from the kept tables")
+    pages.add_argument("--paper", type=Path, help="first keep the tables of this run")
+    pages.add_argument("--beyond", type=Path, help="first keep the tables of this run")
+    compared = commands.add_parser("compare", help="print a run beside the kept one")
+    compared.add_argument("run", type=Path, help="folder of a finished run")
+    arguments = parser.parse_args()
+    try:
+        if arguments.command == "compare":
+            print(compare(Run(arguments.run)))
+        else:
+            make_pages({PAPER: arguments.paper, BEYOND: arguments.beyond})
+    except RealRunError as error:
+        sys.exit(str(error))
+
+
+def make_pages(runs: dict[str, Path | None]) -> None:
+    """Keep the tables of runs that are given, and fill the pages."""
+    for name, run in runs.items():
+        if run is not None:
+            keep(run, name)
+    size = sum(file.stat().st_size for file in KEPT.rglob("*") if file.is_file())
+    if size > MOST_BYTES:
+        raise RealRunError(f"The tables take {size:,} bytes; at most {MOST_BYTES:,} are kept.")
+    changed = [str(page.relative_to(ROOT)) for page in write()]
+    print(f"Changed: {', '.join(changed) or 'nothing'}.")
+
+
+if __name__ == "__main__":
+    main()

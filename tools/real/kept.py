@@ -1,0 +1,127 @@
+"""Small tables of a finished run, kept with the pages that show them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "docs" / "real"
+"""Where the tables lie: a folder for each run."""
+
+PAPER = "paper"
+"""Folder of the run of `config/real.yaml`."""
+
+BEYOND = "beyond"
+"""Folder of the run of `config/real-beyond.yaml`."""
+
+MOST_BYTES = 2_000_000
+"""How much all kept files may take."""
+
+TABLES = {
+    PAPER: (
+        *("table1", "score_means", "mean_differences", "learned", "baselines"),
+        *("cosine", "last_layers"),
+        *("patterns", "pattern_agreement", "classifier_agreement"),
+        *("framenet_heads", "framenet_controls"),
+        *("attention_trends", "attention_changes", "cls_attention", "token_pair_correlations"),
+        *("head_ablation", "layer_ablation", "survival", "task_agreement"),
+        *("claims", "beside_paper", "findings"),
+    ),
+    BEYOND: (
+        *("learned", "claims", "findings"),
+        *("syntactic_heads", "attention_trees", "attention_probes", "coreference_methods"),
+        "norm_levels",
+        *("importance_agreement", "pruning_curves", "smaller_models"),
+    ),
+}
+"""Tables that are kept of each run."""
+
+SELECTED = {"syntactic_heads": "selected"}
+"""Tables of which only the rows are kept that have this column true."""
+
+
+class RealRunError(Exception):
+    """A run that cannot be kept or shown; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's tables and what made them.
+
+    Attributes:
+        folder: Where they are: a run's folder, or a folder of `KEPT`.
+    """
+
+    folder: Path
+
+    @classmethod
+    def kept(cls, name: str) -> Self:
+        """One of the runs that the pages show."""
+        return cls(KEPT / name)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table.
+
+        Raises:
+            RealRunError: It is not there.
+        """
+        path = self._tables() / f"{name}.csv"
+        if not path.is_file():
+            raise RealRunError(f"There is no {path}. Finish the run, then give the command again.")
+        return pd.read_csv(path)
+
+    def _tables(self) -> Path:
+        inside = self.folder / "tables"
+        return inside if inside.is_dir() else self.folder
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Commit, machine, versions, data and model."""
+        return dict(self._summary()["facts"])
+
+    @property
+    def costs(self) -> pd.DataFrame:
+        """CPU seconds, wall-clock seconds and megabytes by rule."""
+        return pd.DataFrame(self._summary()["costs"])
+
+    def _summary(self) -> dict[str, Any]:
+        path = self.folder / "run.json"
+        if not path.is_file():
+            raise RealRunError(f"There is no {path}: {self.folder} is not a finished run.")
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def keep(run: Path, name: str) -> None:
+    """Replace the kept tables of a run by those of a finished one.
+
+    Args:
+        run: Folder of the run.
+        name: Name of the folder of `KEPT`, a key of `TABLES`.
+
+    Raises:
+        RealRunError: The run lacks a table, or is not finished; nothing is changed.
+    """
+    files = [
+        run / "run.json",
+        run / "config.yaml",
+        *(run / "tables" / f"{t}.csv" for t in TABLES[name]),
+    ]
+    missing = [str(file) for file in files if not file.is_file()]
+    if missing:
+        raise RealRunError(f"The run is not finished; it lacks {', '.join(missing)}.")
+    target = KEPT / name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for file in files:
+        column = SELECTED.get(file.stem)
+        if column is None:
+            shutil.copyfile(file, target / file.name)
+        else:
+            table = pd.read_csv(file)
+            table[table[column]].to_csv(target / file.name, index=False, lineterminator="\n")

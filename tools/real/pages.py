@@ -1,0 +1,43 @@
+"""Fill the parts of pages that are made from the kept tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tools.real.kept import ROOT, RealRunError
+from tools.real.parts import PARTS
+
+PAGES = tuple(ROOT / name for name in ("README.md", "docs/findings.md", "docs/real-run.md"))
+"""Pages with such parts."""
+
+PART = re.compile(r"<!--= ([\w-]+) -->.*?<!--/-->", re.DOTALL)
+"""A part of a page, between two comments: the first names it."""
+
+
+def fill(text: str, page: str) -> str:
+    """The text of a page with its parts made anew.
+
+    Raises:
+        RealRunError: The page names a part that there is not.
+    """
+
+    def make(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in PARTS:
+            raise RealRunError(f"{page} names the part {name!r}. Parts are {', '.join(PARTS)}.")
+        return f"<!--= {name} -->{PARTS[name]()}<!--/-->"
+
+    return PART.sub(make, text)
+
+
+def write() -> list[Path]:
+    """Fill all pages; returns those that changed."""
+    changed = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        filled = fill(text, page.name)
+        if filled != text:
+            page.write_text(filled, encoding="utf-8")
+            changed.append(page)
+    return changed

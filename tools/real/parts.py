@@ -1,0 +1,205 @@
+"""Parts of the pages that are made from the kept tables: Markdown tables, and numbers in sentences.
+
+A part is a function without arguments that returns Markdown; `PARTS` names all of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from darksecrets.core.run.numbers import written
+from tools.real.kept import BEYOND, PAPER, Run
+
+Part = Callable[[], str]
+
+METRICS = {
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+}
+STATES = {
+    "pretrained": "pre-trained",
+    "finetuned-from-normal": "randomly initialized, fine-tuned",
+    "finetuned": "fine-tuned",
+}
+"""Columns of Table 1, in the paper's order, with the names that figures give them."""
+
+QUESTIONS: Mapping[str, Sequence[str]] = {
+    "patterns": ("10", "11", "12", "13", "54"),
+    "links": ("15", "19"),
+    "fine-tuning": ("20", "21", "22", "23", "24"),
+    "stripes": ("26", "27", "28", "29", "30", "31", "32", "33"),
+    "heads-of-words": ("34", "35", "36"),
+    "ablation": ("1", "37", "40", "41", "49", "44", "45", "46", "47"),
+}
+"""Numbers of the paper's claims, by the question that they belong to."""
+
+KOVALEVA = "kovaleva2019"
+
+
+def write_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown, with the empty lines that it needs around it."""
+    lines = [head, ["---"] * len(head), *rows]
+    cells = (" | ".join(line).join(("| ", " |")) for line in lines)
+    return "\n\n" + "\n".join(cells) + "\n\n"
+
+
+def write_interval(value: float, low: float, high: float, form: str) -> str:
+    """A number with its 95 % interval, such as ``23.1 (18.1 to 28.0)``."""
+    return f"{written(value, form)} ({written(low, form)} to {written(high, form)})"
+
+
+def scores() -> str:
+    """Table 1: scores of the run, those of the paper below them."""
+    run = Run.kept(PAPER)
+    means = {
+        (row["task"], row["metric"], row["model"]): row for row in _rows(run.table("score_means"))
+    }
+    printed = {
+        (row["task"], row["metric"], row["quantity"]): row["paper"]
+        for row in _rows(run.table("beside_paper"))
+        if row["section"] == "Table 1"
+    }
+    rows = []
+    for task, seeds in run.table("learned").groupby("task", sort=False)["learned"]:
+        for metric in METRICS:
+            if (task, metric, "finetuned") not in means:
+                continue
+            ours = [_score(means[task, metric, state]) for state in STATES]
+            rows.append([str(task), METRICS[metric], *ours, f"{seeds.sum()} of {len(seeds)}"])
+            papers = [printed.get((task, metric, quantity)) for quantity in _PRINTED]
+            if None not in papers:
+                rows.append(["", "*paper*", *(f"*{value:g}*" for value in papers), ""])
+    return write_table(["task", "metric", *STATES.values(), "seeds that learned it"], rows)
+
+
+_PRINTED = (
+    "score of the pre-trained model with an untrained classifier",
+    "score of fine-tuned random weights",
+    "score of the fine-tuned model",
+)
+"""What `beside_paper.csv` calls the scores of `STATES`."""
+
+
+def _score(row: Mapping[str, Any]) -> str:
+    """A score with half of its interval."""
+    half = (row["ci_high"] - row["ci_low"]) / 2
+    return f"{row['score']:.1f} ± {half:.1f}"
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table; what is missing is an empty text."""
+    records = table.astype(object).fillna("").to_dict("records")
+    return [{str(column): value for column, value in row.items()} for row in records]
+
+
+def claims(question: str) -> str:
+    """The claims of a question: the paper's number, the run's, the answer, and why."""
+    table = Run.kept(PAPER).table("claims")
+    found = {str(row["id"]): row for row in _rows(table) if row["paper"] == KOVALEVA}
+    rows = []
+    for name in QUESTIONS[question]:
+        claim = found[name]
+        about = _number(claim)
+        if about:
+            of = f"({claim['of']})" if claim["of"] else ""
+            about = " ".join(filter(None, (about, claim["unit"], of)))
+        why = claim["reason"] if claim["verdict"] == "undecided" else ""
+        rows.append([claim["claim"], claim["published"], about, claim["verdict"], why])
+    cells = [[str(cell) or "–" for cell in row] for row in rows]
+    return write_table(["claim", "paper", "here", "holds here?", "why undecided"], cells)
+
+
+def _number(claim: Mapping[str, Any]) -> str:
+    """The number of a claim with its interval; empty if there is none."""
+    ends = claim["ci_low"], claim["ci_high"]
+    if claim["value"] == "" or "" in ends or ends[0] == ends[1]:
+        return "" if claim["value"] == "" else written(claim["value"], ".3g")
+    return write_interval(claim["value"], *ends, ".3g")
+
+
+def answers() -> str:
+    """How many of the paper's claims hold, do not hold, and are undecided."""
+    table = Run.kept(PAPER).table("claims")
+    counts = table.loc[table["paper"] == KOVALEVA, "verdict"].value_counts()
+    holds, fails, open_ = (counts.get(name, 0) for name in ("holds", "does not hold", "undecided"))
+    return f"Of {counts.sum()} claims, {holds} hold, {fails} do not, and {open_} are undecided"
+
+
+def gain() -> str:
+    """How much fine-tuning adds to the scores of pre-trained models, over tasks."""
+    (row,) = (
+        row
+        for row in _rows(Run.kept(PAPER).table("mean_differences"))
+        if (row["model"], row["reference"]) == ("finetuned", "pretrained")
+    )
+    return write_interval(row["difference"], row["ci_low"], row["ci_high"], ".1f")
+
+
+def costs(name: str) -> str:
+    """CPU time and memory by rule, the longest first."""
+    table = Run.kept(name).costs.sort_values("cpu", ascending=False)
+    rows = [
+        [
+            f"`{row['rule']}`",
+            str(row["jobs"]),
+            f"{row['cpu'] / 60:.0f}",
+            f"{row['memory'] / 1000:.1f}",
+        ]
+        for row in _rows(table.head(8))
+    ]
+    return write_table(["rule", "jobs", "CPU minutes of all", "largest memory, GB"], rows)
+
+
+def hours(name: str) -> str:
+    """CPU hours of all jobs."""
+    return f"{Run.kept(name).costs['cpu'].sum() / 3600:.1f}"
+
+
+def fact(name: str, key: str) -> str:
+    """What the run recorded of itself."""
+    return Run.kept(name).facts[key]
+
+
+PARTS: dict[str, Part] = {
+    "scores": scores,
+    "answers": answers,
+    "gain": gain,
+    **{f"claims-{name}": functools.partial(claims, name) for name in QUESTIONS},
+    **{f"costs-{name}": functools.partial(costs, name) for name in (PAPER, BEYOND)},
+    **{f"hours-{name}": functools.partial(hours, name) for name in (PAPER, BEYOND)},
+    **{f"commit-{name}": functools.partial(fact, name, "Commit") for name in (PAPER, BEYOND)},
+    "hardware": functools.partial(fact, PAPER, "Hardware"),
+    "software": functools.partial(fact, PAPER, "Software"),
+}
+"""What pages may name between ``<!--= name -->`` and ``<!--/-->``."""
+
+
+def compare(run: Run) -> str:
+    """A run beside the kept one and the paper: printed numbers, then claims with other answers."""
+    kept = Run.kept(PAPER)
+    keys = ["section", "quantity", "task", "metric"]
+    theirs = run.table("beside_paper").set_index(keys)
+    ours = kept.table("beside_paper").set_index(keys)
+    numbers = pd.DataFrame(
+        {"paper": theirs["paper"], "kept": ours["value"], "this run": theirs["value"]}
+    )
+    verdicts = [
+        table.set_index(["paper", "id"])["verdict"]
+        for table in (kept.table("claims"), run.table("claims"))
+    ]
+    both = pd.concat(verdicts, axis=1, keys=["kept", "this run"], join="inner")
+    other = both[both["kept"] != both["this run"]]
+    return "\n\n".join(
+        [
+            "Numbers that the paper prints:",
+            numbers.reset_index().to_string(index=False, na_rep="–"),
+            f"Claims with another answer, {len(other)} of {len(both)}:",
+            other.reset_index().to_string(index=False),
+        ]
+    )
