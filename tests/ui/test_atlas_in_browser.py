@@ -124,7 +124,14 @@ class Atlas:
         ]
 
 
-@pytest.mark.parametrize("state", ["pretrained", "finetuned", "difference", "random"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        "finetuned",
+        "difference",
+        *(pytest.param(one, marks=pytest.mark.thorough) for one in ("pretrained", "random")),
+    ],
+)
 def test_every_measure_is_drawn_in_every_state_without_errors(browser, file, state):
     atlas = Atlas(browser, file)
     measures = atlas.run(

@@ -374,8 +374,8 @@ _PENALTY = number("penalty", "λ, the penalty per head that is not closed", low=
 
 LEARNED_GATES = Table(
     "learned_gates",
-    "Score of the heads that gates keep which learn to close (Voita et al. 2019), beside as many "
-    "heads kept by the absolute gradient, or at random. Training examples choose the heads, all "
+    "Scores of the heads that learned gates keep (Voita et al. 2019), beside as many heads kept "
+    "by the absolute gradient, or at random. Training examples choose the heads, all "
     "validation examples score them.",
     (
         *MODEL,

@@ -97,10 +97,10 @@ NORM_STATISTICS = per_head(
 
 NORM_LEVELS = Table(
     "norm_levels",
-    "The same, means over the heads of a layer, or of the whole encoder (correlations: of the "
-    "heads that have one). Intervals of `weight`, `norm`, `summed`: bootstrap over examples; of "
-    "others, also over heads (Student's t): other heads might have been trained; empty with fewer "
-    "than 6 examples.",
+    "Means of `norm_statistics.csv` over the heads of a layer, or of the whole encoder "
+    "(correlations: over the heads that have one). Intervals of `weight`, `norm`, `summed`: "
+    "bootstrap over examples; of others, also over heads (Student's t), as other heads might have "
+    "been trained; empty with fewer than 6 examples.",
     (
         *MAPS,
         _KIND,

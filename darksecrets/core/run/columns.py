@@ -91,7 +91,7 @@ def per_head(
 
 
 def declare_by_measure(table: Table) -> Table:
-    """Declare the table that has the same for every measure of attention.
+    """Declare the table that has a table's columns for every measure of attention.
 
     Args:
         table: The table of attention weights.
@@ -99,8 +99,7 @@ def declare_by_measure(table: Table) -> Table:
     return replace(
         table,
         name=table.name + _BY_MEASURE,
-        meaning=f"`{table.file}`, repeated as `{WEIGHTS}`, and the same of the other measures of "
-        "attention.",
+        meaning=f"`{table.file}` by every measure of attention; its own rows are `{WEIGHTS}`.",
         columns=(MEASURE, *table.columns),
         key=(MEASURE.name, *table.key),
     )

@@ -318,8 +318,13 @@ def test_predictions_are_those_of_the_loop(family, task, data, tmp_path):
     assert (found.predictions[0] != found.predictions[1:]).any(), "disabling changes predictions"
 
 
+OTHER_CPUS = [kind for kind in cpus.FLAGS if kind not in ("AVX2", "ARM")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", list(cpus.FLAGS))
+@pytest.mark.parametrize(
+    "kind", ["AVX2", "ARM", *(pytest.param(one, marks=pytest.mark.thorough) for one in OTHER_CPUS)]
+)
 def test_a_sweep_gives_the_same_predictions_on_every_cpu(kind, bert, data, tmp_path, monkeypatch):
     expected, _ = loop(bert, data)
     cpus.become(kind, monkeypatch)
@@ -366,7 +371,14 @@ def another(change, bert, data, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["nothing", "weights", "data", "sets", "mode"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "nothing",
+        "mode",
+        *(pytest.param(one, marks=pytest.mark.thorough) for one in ("weights", "data", "sets")),
+    ],
+)
 def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
     bert, data, tmp_path, monkeypatch, change
 ):
