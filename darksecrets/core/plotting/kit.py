@@ -22,7 +22,17 @@ from darksecrets.core.plotting.colours import *
 from darksecrets.core.plotting.drawing import Sources, pick
 from darksecrets.core.plotting.intervals import intervals
 from darksecrets.core.plotting.lines import dot, hollow, line, lines
-from darksecrets.core.plotting.matrices import cells, grid, largest, mark, matrix, scale
+from darksecrets.core.plotting.matrices import (
+    LEAST_DIFFERENCE,
+    cells,
+    end_of_differences,
+    end_of_weights,
+    grid,
+    largest,
+    mark,
+    matrix,
+    scale,
+)
 from darksecrets.core.plotting.page import MOST, Bar, Grid, Panel, page, rows
 from darksecrets.core.plotting.shares import BAR, bars_of, name_bars, shares
 from darksecrets.core.plotting.style import COLUMN, PAGE, SIZE, blocks, say, ticks, wrapped

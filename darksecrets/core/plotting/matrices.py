@@ -158,3 +158,24 @@ def scale(
 def largest(*tables: pd.DataFrame) -> float:
     """The largest absolute value of some matrices, for a shared scale; never 0."""
     return max([1e-6, *(float(table.abs().max().max()) for table in tables if table.size)])
+
+
+LEAST_DIFFERENCE = 0.01
+"""Scales of differences between weights reach at least as far, or rounding would look like more."""
+
+_TIMES_UNIFORM = 3.0
+
+
+def end_of_weights(uniform: float, *tables: pd.DataFrame) -> float:
+    """The end of a scale of weights that begins at 0, on which uniform attention is pale.
+
+    Args:
+        uniform: Weight under uniform attention.
+        tables: Matrices of weights.
+    """
+    return max(largest(*tables), _TIMES_UNIFORM * uniform)
+
+
+def end_of_differences(*tables: pd.DataFrame) -> float:
+    """The end of a scale of differences between weights, see `LEAST_DIFFERENCE`."""
+    return max(largest(*tables), LEAST_DIFFERENCE)

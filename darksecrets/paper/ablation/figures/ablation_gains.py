@@ -26,7 +26,7 @@ _HEADS = {
     "hurt": {**_UNSURE, "color": kit.HURT, "markersize": 2.2},
     "helped": {**_UNSURE, "color": kit.HELPED, "markersize": 2.6},
 }
-_STEPS = [digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5)]
+_STEPS = [digit * 10.0**power for power in range(-2, 3) for digit in (1, 2, 5)]
 _NAMED = 1  # heads at either end whose names are written
 _ROOM = -0.1, 0.12  # for names below and above the points, relative to their range
 

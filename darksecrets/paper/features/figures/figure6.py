@@ -25,7 +25,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         for name in TOKENS
     }
     limits = {
-        name: max(kit.largest(*(maps[task, name] for task in sources.tasks)), uniform[name])
+        name: kit.end_of_weights(uniform[name], *(maps[task, name] for task in sources.tasks))
         for name in TOKENS
     }
 

@@ -28,7 +28,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     by_chance = table.loc[table["state"] == RANDOM, "weight"].max()
     weights = {task: values(table, task, "weight") for task in sources.tasks}
     controls = {task: values(table, task, "control") for task in sources.tasks}
-    limit = kit.largest(*weights.values())
+    tuned = kit.pick(table, state="finetuned", task=sources.tasks)
+    limit = kit.end_of_weights(float(tuned["uniform"].mean()), *weights.values())
 
     def features(axes: kit.Axes, task: str) -> kit.QuadMesh:
         mesh = kit.matrix(axes, weights[task], kit.WEIGHT, limit, 0, labels=8)

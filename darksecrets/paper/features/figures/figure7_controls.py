@@ -16,7 +16,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         task: values(table, task, "weight") - values(table, task, "control")
         for task in sources.tasks
     }
-    limit = kit.largest(*excess.values())
+    limit = kit.end_of_differences(*excess.values())
 
     def features(axes: kit.Axes, task: str) -> kit.QuadMesh:
         return kit.matrix(axes, excess[task], kit.CHANGE, limit, labels=8)

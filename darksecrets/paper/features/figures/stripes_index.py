@@ -45,10 +45,16 @@ def draw(sources: kit.Sources) -> kit.Figure:
     )
     half = (over_high - over_low).to_numpy() / 2
     noise = float(np.sqrt(np.nanmean(half**2))) if np.isfinite(half).any() else 0.0
+    least = max(noise, PERCENT * kit.LEAST_DIFFERENCE)
     sure = (low > control) | (high < control), _cells(changes, tasks, "q_value") < LEVEL
     parts: dict[str, Any] = {
         _STRENGTH: (powers, ratio.map(_text, form=".1f"), sure[0], max(1.0, kit.largest(powers))),
-        _CHANGE: (over, over.map(_text, form="+.1f"), sure[1], max(noise, kit.largest(over))),
+        _CHANGE: (
+            over,
+            over.map(_text, form="+.1f"),
+            sure[1],
+            max(least, kit.largest(over)),
+        ),
     }
     groups, beside = kit.blocks(len(tasks), kit.MOST)
 

@@ -83,7 +83,8 @@ def _headline(rows: pd.DataFrame) -> str:
 def _weights(axes: kit.Axes, rows: pd.DataFrame) -> None:
     """Draw the weights of all heads along the links; frame the greatest, mark what exceeds."""
     values = kit.grid(rows, "weight")
-    mesh = kit.matrix(axes, values, kit.WEIGHT, kit.largest(values), 0, labels=8)
+    end = kit.end_of_weights(float(rows["uniform"].mean()), values)
+    mesh = kit.matrix(axes, values, kit.WEIGHT, end, 0, labels=8)
     for head, layer in rows[rows["above_percentile"]][["head", "layer"]].to_numpy(np.float64):
         corner = (head - 1, layer - 1)
         axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=kit.INK, linewidth=1.2))

@@ -40,7 +40,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """
     table, controls = sources.table(HEADS), sources.table(CONTROLS_OF_HEADS, "controls")
     own = controls[controls["state"] != RANDOM]
-    end = max(float(own["difference"].max()), 1e-6)
+    end = max(float(own["difference"].max()), kit.LEAST_DIFFERENCE)
 
     def heads(axes: kit.Axes, control: str, direction: str) -> kit.QuadMesh | None:
         rows = own[(own["control"] == control) & (own["direction"] == direction)]

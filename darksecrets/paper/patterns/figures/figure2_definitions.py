@@ -50,9 +50,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     tuned = kit.pick(table, state=STATE, task=sources.tasks)
     shares = _mean_over_seeds(tuned, ["classifier", "definition", "pattern"], "corrected")
     shares["kind"] = [*map(_name, shares["classifier"], shares["definition"])]
-    kappas = _mean_over_seeds(
-        kit.pick(agreement, state=STATE, task=sources.tasks), ["definition"], "kappa"
-    )
+    tuned_agreement = kit.pick(agreement, state=STATE, task=sources.tasks)
+    kappas = _mean_over_seeds(tuned_agreement, ["definition"], "kappa")
 
     def dots(axes: kit.Axes, pattern: str) -> None:
         rows = shares[shares["pattern"] == pattern]
@@ -91,7 +90,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         legend["published (follow-up)"] = _PUBLISHED
     return kit.page(
         sources,
-        _headline(kappas),
+        _headline(kappas, tuned_agreement),
         grid,
         legend=legend,
         width=kit.PAGE,
@@ -129,14 +128,16 @@ def _draw_rows(
     axes.set_axisbelow(True)
 
 
-def _headline(kappas: pd.DataFrame) -> str:
+def _headline(kappas: pd.DataFrame, agreement: pd.DataFrame) -> str:
     """How far the classifiers agree under the paper's definition."""
+    shares = agreement[agreement["definition"] == STRICT]["agreement"]
+    said = f"Network and features give {100 * shares.mean():.0f}% of maps the same pattern"
     found = kappas[kappas["definition"] == STRICT]["kappa"].dropna()
     if found.empty:
-        return "Network and features give all maps of a task the same pattern"
+        return said
     low, high = (numbers.written(end, ".2f") for end in (found.min(), found.max()))
     reach = low if low == high else f"{low} to {high}"
-    return f"Network and features agree on the patterns of fine-tuned models: kappa {reach}"
+    return f"{said}, kappa {reach}"
 
 
 def _random(table: pd.DataFrame) -> str:

@@ -97,6 +97,15 @@ def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
         draw_with(figure6.draw, ["RTE", "other"], table=striped)
 
 
+@pytest.mark.parametrize("feature", ["[SEP]", "[CLS]"])
+def test_attention_that_is_nearly_uniform_is_pale(striped, feature):
+    uniform = striped.assign(uniform=0.05, weight=0.05 + striped["weight"] / 1000)
+    figure = draw_with(figure6.draw, ALL, table=uniform)
+    cells, (low, high) = cells_of(figure, f"RTE {feature}"), clim(figure, f"RTE {feature}")
+    assert low == 0
+    assert cells.max() < 0.4 * high
+
+
 def index_tables(tasks, seed=2):
     """Levels and changes of the encoder, of layer 1 and of states and measures not drawn."""
     random = np.random.default_rng(seed)
@@ -147,7 +156,9 @@ def test_the_index_has_a_cell_for_every_feature_and_task(tasks):
 
 
 def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
-    data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
+    data = table("feature", FEATURES, ["weight", "control", "uniform"], layers=1).drop(
+        columns="layer"
+    )
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
     figure = draw_with(figure7.draw, ALL, table=data)
     supplement = draw_with(figure7_controls.draw, ALL, table=data)
@@ -171,7 +182,9 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
 
 
 def test_figure7_names_the_feature_that_is_furthest_above_its_control():
-    data = table("feature", FEATURES, ["weight", "control"], layers=1).drop(columns="layer")
+    data = table("feature", FEATURES, ["weight", "control", "uniform"], layers=1).drop(
+        columns="layer"
+    )
     data["control"] = data["weight"]
     best = (data["feature"] == "verb") & (data["head"] == 2) & (data["state"] == "finetuned")
     data.loc[best, ["weight", "control"]] = 0.95, 0.1

@@ -56,7 +56,8 @@ def heads_and_controls(exceeding=((2, 1),), by_chance=()):
                 weight = rng.random() / 2
                 heads.append(
                     place
-                    | {"weight": weight, "sentences": 20, "exceeds_controls": flag}
+                    | {"weight": weight, "uniform": 0.1, "sentences": 20}
+                    | {"exceeds_controls": flag}
                     | {"above_percentile": (layer, head) == (0, 2)}
                 )
                 controls += [
