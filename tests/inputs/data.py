@@ -104,6 +104,7 @@ TSV = [
         lambda f: _place(f, str(write(f, "glue", "x"))),
         ("data.folder", "no such folder"),
     ),
+    Case("a folder with braces", lambda f: _place(f, "a {b}"), ("data.folder", "'a {b}'", "brace")),
     Case("a folder with NUL", lambda f: _place(f, "a\0b"), ("data.folder",)),
     Case("a folder of a long name", lambda f: _place(f, "x" * 300), ("x" * 300, "cannot be read")),
     Case(

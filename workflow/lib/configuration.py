@@ -65,6 +65,9 @@ _LOCAL = (
 )
 _SECTIONS = tuple(section for section, _, _ in _LOCAL)
 
+_PATHS = {"folder", "path", "pipeline", "conllu", "annotations", "files"}
+"""Keys whose values are paths."""
+
 
 def load_schema() -> dict[str, Any]:
     """The schema as a dictionary, with the sections of all analyses beyond the paper."""
@@ -115,6 +118,7 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
         resolved["framenet"]["path"] = _relative(SHIPPED_LINKS)
     constants.add(resolved)
     check_places(resolved, _SECTIONS if needs_data else ("model",))
+    _refuse_braces(resolved)
     resolved["tasks"] = tasks.resolve(resolved["tasks"], resolved["data"])
     _add_seeds(resolved["tasks"], resolved["seeds"])
     for entry in resolved["tasks"].values():
@@ -196,6 +200,25 @@ def check_places(config: Mapping[str, Any], sections: Iterable[str] = _SECTIONS)
                 f"The configuration is not valid:\n  - {section}.{key} is missing, and needed "
                 f"because {section}.source is '{source}'."
             )
+
+
+def _refuse_braces(value: Any, key: str = "") -> None:  # noqa: ANN401 - a tree of YAML
+    """Refuse paths with braces, in which Snakemake would look for the names of wildcards.
+
+    Raises:
+        InputError: Names the key.
+    """
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            _refuse_braces(entry, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list):
+        for entry in value:
+            _refuse_braces(entry, key)
+    elif isinstance(value, str) and {"{", "}"} & {*value} and _PATHS & {*key.split(".")[-2:]}:
+        raise InputError(
+            f"{key}: the path {value!r} has a brace, which Snakemake reads as the beginning or "
+            "end of a wildcard. Rename the folder or file."
+        )
 
 
 def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a tree of YAML
