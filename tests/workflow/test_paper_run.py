@@ -446,4 +446,5 @@ def test_a_job_that_reads_a_damaged_file_names_it_and_what_to_do(damaged, snakem
         folder = folder.removesuffix("/validation").removesuffix("/pretrained")
         message = rf"results/smoke/{name} .* To make it again: rm -r '"
         assert re.search(f"{message}results/smoke/{folder}', then run the same", done.stderr), name
-    assert done.stderr.count("Error in rule ") == len(DAMAGED)
+    twice = 2 * len(DAMAGED)  # Snakemake 9.19 repeats all errors at the end
+    assert done.stderr.count("Error in rule ") in (len(DAMAGED), twice)

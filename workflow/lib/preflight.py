@@ -75,6 +75,7 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
             "Start in a folder that you may write to, or name one with --directory."
         )
     check_temporary_folder()
+    check_docstrings()
     results = configuration.results_folder(config)
     configuration.check_results_folder(config, results, needs_data=not looking)
     if not looking:
@@ -224,6 +225,19 @@ def check_disk(results: Path, needed: int) -> None:
         raise InputError(
             f"{results}: the file system has room for {counted.f_favail} more files, and a run "
             f"makes some {FILES}. Remove files (df -i counts them), or use another disk."
+        )
+
+
+def check_docstrings() -> None:
+    """Check that docstrings are kept: `transformers` makes its models' signatures from them.
+
+    Raises:
+        InputError: Python was started with ``PYTHONOPTIMIZE=2`` or ``-OO``.
+    """
+    if sys.flags.optimize >= 2:
+        raise InputError(
+            "Python was started without docstrings, which transformers reads. Unset the variable "
+            "PYTHONOPTIMIZE, or start Python without -OO."
         )
 
 

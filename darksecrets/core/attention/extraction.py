@@ -17,7 +17,7 @@ import transformers
 
 from darksecrets.core.arrays import Halves
 from darksecrets.core.attention.store import AttentionWriter, write_store
-from darksecrets.core.data.encoding import encode, sentence_columns
+from darksecrets.core.data.encoding import columns_of, encode, sentence_columns
 from darksecrets.core.models import devices
 from darksecrets.core.models.devices import place
 from darksecrets.core.models.given import model_folder
@@ -69,7 +69,7 @@ def read_sample(dataset_folder: Path, sample: Sequence[int]) -> dict[str, list[A
 
 def extract(
     model: str | Path | PreTrainedModel,
-    examples: Mapping[str, Sequence[Any]],
+    examples: Any,  # noqa: ANN401 - see `columns_of`
     output: str | Path,
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,
@@ -82,8 +82,9 @@ def extract(
     Args:
         model: An encoder, with or without a classifier: a Hugging Face folder, a name on the Hub,
             or a loaded model with its tokenizer.
-        examples: Columns: ``sentence1``; for pairs, ``sentence2``; and the examples' own numbers,
-            ``idx`` (0, 1, 2 … if omitted).
+        examples: Texts, or pairs of texts; or columns, in a mapping, a data frame or a data set:
+            ``sentence1``; for pairs, ``sentence2``; and the examples' own numbers, ``idx``
+            (0, 1, 2 … if omitted).
         output: Folder of the store.
         tokenizer: Of a loaded model.
         max_length: Longest sequence kept, in tokens.
@@ -102,9 +103,10 @@ def extract(
             f"{output} is already there and would be overwritten. Choose another folder, or "
             "replace it with overwrite=True."
         )
+    columns = columns_of(examples)
     with model_folder(model, tokenizer, max_length) as folder:
         return extract_maps(
-            folder, examples, Path(output), max_length=max_length, batch_size=batch_size
+            folder, columns, Path(output), max_length=max_length, batch_size=batch_size
         )
 
 

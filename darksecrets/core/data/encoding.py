@@ -21,6 +21,49 @@ def sentence_columns(names: Iterable[str]) -> list[str]:
     return [name for name in SENTENCES if name in found]
 
 
+def columns_of(examples: Any) -> dict[str, Sequence[Any]]:  # noqa: ANN401 - see Args
+    """Examples as columns, from whatever people have them in.
+
+    Args:
+        examples: Columns by name: a mapping, a data frame of pandas, a data set of ``datasets``.
+            Or texts one after the other, or pairs of texts: a list, an array, a column.
+
+    Returns:
+        The columns that an attention store needs, as far as they are there: ``sentence1``,
+        ``sentence2``, ``idx``. A second sentence that is None is left out.
+
+    Raises:
+        InputError: They are a single text, or not all texts, or not all pairs.
+    """
+    names = getattr(examples, "column_names", None)  # of a data set
+    if names is None and (isinstance(examples, Mapping) or hasattr(examples, "columns")):
+        names = list(examples.keys())
+    if names is not None:
+        known = [name for name in ("idx", *SENTENCES) if name in names]
+        if SENTENCES[0] not in known:
+            raise InputError(
+                f"The columns are {', '.join(map(str, names)) or 'none'}. Give lists of texts as "
+                f"{SENTENCES[0]} and, for pairs, {SENTENCES[1]}."
+            )
+        return {name: examples[name] for name in known if examples[name] is not None}
+    if isinstance(examples, str | bytes) or not isinstance(examples, Iterable):
+        raise InputError(
+            f"The examples are {examples!r}. Give a list of texts, or a mapping with lists of "
+            f"texts as {SENTENCES[0]} and, for pairs, {SENTENCES[1]}."
+        )
+    entries = list(examples)
+    if not any(isinstance(entry, list | tuple) for entry in entries):
+        return {SENTENCES[0]: entries}
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, list | tuple) or len(entry) != len(SENTENCES):
+            raise InputError(
+                f"Example {place} is {entry!r}, others are pairs. Give either a text for every "
+                "example, or two."
+            )
+    first, second = zip(*entries, strict=True)
+    return {SENTENCES[0]: list(first), SENTENCES[1]: list(second)}
+
+
 def encode(
     columns: Mapping[str, Sequence[str]],
     tokenizer: PreTrainedTokenizerBase,

@@ -112,6 +112,9 @@ def _lines(text: object, where: str) -> Iterable[object]:
         return [line for line in re.split(r"\r?\n", text) if line.strip()]
     if isinstance(text, list | tuple):
         return text
+    if hasattr(text, "tolist"):  # an array of NumPy, a column of pandas
+        entries: list[object] = text.tolist()
+        return entries
     hint = (
         " YAML reads ': ' in a text without quotes as the end of a key; put the text in quotes "
         "inside the quotes of the shell, or in a file."

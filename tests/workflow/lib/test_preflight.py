@@ -26,6 +26,13 @@ def test_a_working_directory_that_is_read_only_is_named(tmp_path, monkeypatch):
         preflight.check(_config())
 
 
+def test_an_interpreter_without_docstrings_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(preflight.sys, "flags", SimpleNamespace(optimize=2))
+    with pytest.raises(InputError, match=r"without docstrings.*PYTHONOPTIMIZE"):
+        preflight.check(_config())
+
+
 def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
     free = shutil.disk_usage(tmp_path).free
     preflight.check_disk(tmp_path / "results" / "r", free // 2)

@@ -15,6 +15,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, FNet
 
 from darksecrets.core.attention import extraction
 from darksecrets.core.attention.store import AttentionStore
+from darksecrets.core.data.encoding import columns_of
 from darksecrets.core.models import loading
 from darksecrets.core.run.errors import InputError
 
@@ -67,6 +68,61 @@ def test_what_is_there_is_replaced_only_if_asked(bert, tmp_path):
     assert len(AttentionStore.open(output).idx) == 1
     extraction.extract(bert, texts, output, max_length=14, overwrite=True)
     assert len(AttentionStore.open(output).idx) == 2
+
+
+PAIR = {"sentence1": ["the dogs bark .", "don't"], "sentence2": ["the dog", "dogs"]}
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        PAIR["sentence1"],
+        tuple(PAIR["sentence1"]),
+        iter(PAIR["sentence1"]),
+        np.array(PAIR["sentence1"]),
+        pd.Series(PAIR["sentence1"], index=[7, 3]),
+        pd.DataFrame({"label": [0, 1], **PAIR}).drop(columns="sentence2"),
+        Dataset.from_dict({"label": [0, 1], "sentence1": PAIR["sentence1"]}),
+        Dataset.from_dict(PAIR)["sentence1"],
+        {"sentence1": PAIR["sentence1"], "sentence2": None},
+        list(zip(*PAIR.values(), strict=True)),
+        [[*pair] for pair in zip(*PAIR.values(), strict=True)],
+        pd.DataFrame(PAIR),
+    ],
+    ids=lambda examples: type(examples).__name__,
+)
+def test_examples_may_be_given_in_whatever_people_have(bert, examples, tmp_path):
+    columns = columns_of(examples)
+    pairs = "sentence2" in columns
+    plain = {name: PAIR[name] for name in ("sentence1", "sentence2")[: 1 + pairs]}
+    assert {name: list(texts) for name, texts in columns.items()} == plain
+    extraction.extract(bert, columns, tmp_path / "given", max_length=14)
+    extraction.extract(bert, plain, tmp_path / "plain", max_length=14)
+    given, expected = (AttentionStore.open(tmp_path / name) for name in ("given", "plain"))
+    for row in range(2):
+        np.testing.assert_array_equal(given.maps(row), expected.maps(row))
+
+
+@pytest.mark.parametrize(
+    ("examples", "message"),
+    [
+        ("the dog", r"examples are 'the dog'\. Give a list"),
+        (b"the dog", r"examples are b'the dog'"),
+        (None, r"examples are None"),
+        ({"text": ["the dog"]}, r"columns are text\. Give lists of texts as sentence1"),
+        ([("the dog", "a dog"), "dogs"], r"Example 1 is 'dogs', others are pairs"),
+        ([("the dog", "a dog", "dogs")], r"Example 0 is .*'dogs'\), others are pairs"),
+        (["the dog", None], r"sentence1\[1\] is None"),
+        (pd.Series(["the dog", float("nan")]), r"sentence1\[1\] is nan"),
+        ([{"sentence1": "the dog"}], r"sentence1\[0\] is \{"),
+        ([1984], r"sentence1\[0\] is 1984"),
+    ],
+    ids=str,
+)
+def test_examples_that_are_no_texts_are_refused(bert, examples, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        extraction.extract(bert, examples, tmp_path / "store", max_length=14)
+    assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.parametrize("numbers", [[1, 1], [1], [1, 2, 3]], ids=str)
