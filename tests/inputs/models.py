@@ -127,6 +127,7 @@ CASES = [
     _settings(("auto_map", "never run"), auto_map={"AutoModel": "evil.Evil"}),
     _settings(("auto_map", "never run"), auto_map={"AutoConfig": "evil.C", "AutoModel": "evil.M"}),
     _settings(("a decoder",), is_decoder=True),
+    _settings(("position_embedding_type", "absolute"), position_embedding_type="relative_key"),
     _settings(("quantization_config", "are quantized"), quantization_config={"load_in_8bit": 1}),
     _settings(("attention_probs_dropout_prob is nan",), attention_probs_dropout_prob=math.nan),
     _settings(("hidden_dropout_prob is 1.5", "probability"), hidden_dropout_prob=1.5),

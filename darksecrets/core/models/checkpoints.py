@@ -39,11 +39,15 @@ _SHORT = 4
 _EQUAL = 1e-6
 """Difference from 1 over the length at which a weight is that of a uniform map."""
 
+_RELATIVE = "relative_key"
+"""Positions that BERT and its relatives could have in earlier versions of `transformers`."""
+
 RUN_AS = {
     "return_dict": True,
     "output_attentions": False,
     "output_hidden_states": False,
     "torchscript": False,
+    "chunk_size_feed_forward": 0,  # saves memory, but only lengths that it divides can be read
 }
 """Settings with which all models are run, whatever their ``config.json`` says."""
 
@@ -404,6 +408,13 @@ def _check_values(file: Path) -> None:
             "have no gradients, and their heads cannot be disabled as the paper does. Use "
             "the checkpoint that was quantized."
         )
+    if str(settings.get("position_embedding_type")).startswith(_RELATIVE):
+        raise InputError(
+            f"{file}: position_embedding_type is {settings['position_embedding_type']!r}, and this "
+            "version of transformers would run the model with absolute positions. Use a checkpoint "
+            "with absolute positions, or one of an architecture with relative ones, such as "
+            "DeBERTa."
+        )
     for key, value in settings.items():
         if not isinstance(value, float | int) or isinstance(value, bool):
             continue
@@ -433,7 +444,9 @@ def _trial_model(config: PreTrainedConfig) -> PreTrainedModel:
     config.num_hidden_layers = min(2, config.num_hidden_layers)
     config.vocab_size = min(config.vocab_size, max([64, *specials]) + 1)
     with torch.random.fork_rng(devices=[]):
-        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(config)  # type: ignore[no-untyped-call]
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]
+            config, attn_implementation="eager"
+        )
     model.train(False)
     return model
 

@@ -429,14 +429,23 @@ def test_a_tokenizer_that_cannot_make_its_vocabulary_is_refused(settings, right,
 
 
 @pytest.mark.parametrize(
-    "setting", ["return_dict", "output_attentions", "output_hidden_states", "torchscript"]
+    ("setting", "value"),
+    [
+        ("return_dict", False),
+        ("output_attentions", True),
+        ("output_hidden_states", True),
+        ("torchscript", True),
+        ("chunk_size_feed_forward", 7),
+        ("attn_implementation", "flash_attention_2"),
+    ],
 )
-def test_settings_of_a_checkpoint_do_not_change_what_models_return(setting, tmp_path):
+def test_settings_of_a_checkpoint_do_not_change_what_models_return(setting, value, tmp_path):
     folder = save_classifier(tmp_path / "model", "bert", TASKS["RTE"])
     expected = loading.load_classifier(folder, TASKS["RTE"], 1)[0].state_dict()
     file = folder / "config.json"
     content = json.loads(file.read_text())
-    file.write_text(json.dumps({**content, setting: setting != "return_dict"}))
+    file.write_text(json.dumps({**content, setting: value}))
+    checkpoints.check_configuration(folder, max_length=16)
     model, _ = loading.load_classifier(folder, TASKS["RTE"], 1)
     found = model(input_ids=torch.tensor([[2, 5, 3]]))
     assert list(found) == ["logits"]
