@@ -8,7 +8,7 @@ from inputs.cases import Case, Config, key, run, write
 
 NAN, INF = float("nan"), float("inf")
 SEED = ("at most 4294967295",)
-INTEGER, NUMBER = ('of the type "integer"',), ('of the type "number"',)
+INTEGER, NUMBER = ("a whole number",), ("a number",)
 
 _RATES = ("learning_rate", "warmup", "weight_decay")
 _COUNTS = {
@@ -32,12 +32,12 @@ NUMBERS = [
     *(key(f"fine_tuning.{name}", -1, f"fine_tuning.{name}") for name in _RATES),
     *(key(path, least - 1, f"at least {least}") for path, least in _COUNTS.items()),
     *(key(path, 10**12, "at most") for path in _COUNTS if path not in _UNBOUNDED),
-    *(key(path, 2.5, "2.5 (float)", *INTEGER) for path in _COUNTS),
-    *(key(path, "many", "'many' (str)", *INTEGER) for path in _COUNTS),
+    *(key(path, 2.5, "2.5", *INTEGER) for path in _COUNTS),
+    *(key(path, "many", "'many'", *INTEGER) for path in _COUNTS),
     key("fine_tuning.epochs", 10**400, "at most 10000"),
     key("fine_tuning.epochs", None, "None"),
-    key("fine_tuning.epochs", True, "True (bool)"),
-    key("fine_tuning.epochs", [3], "[3] (list)"),
+    key("fine_tuning.epochs", True, "True"),
+    key("fine_tuning.epochs", [3], "[3]"),
     key("fine_tuning.learning_rate", "nan", "finite"),
     key("fine_tuning.learning_rate", 2e5, "at most 1"),
     key("fine_tuning.learning_rate", 0, "more than 0"),
@@ -69,11 +69,11 @@ KEYS = [
     key("analyses", ["norms"], "is [norms]", "lacks 'paper'"),
     key("analyses", ["paper", "paper"], "paper stands there more than once"),
     key("analyses", ["paper", "norm"], "did you mean 'norms'?", "landscape"),
-    key("analyses", "norms", "'norms' (str)"),
+    key("analyses", "norms", "'norms'"),
     Case("nothing", lambda _: {}, ("missing keys run, model",)),
     Case("no model", lambda _: {"run": "r"}, ("missing key model",)),
     given("a section that is null", "ablation", "None", ablation=None),
-    given("a section that is a list", "samples", "[1] (list)", samples=[1]),
+    given("a section that is a list", "samples", "[1]", samples=[1]),
     given("a section that is a text", "data", "'tsv'", data="tsv"),
     given("an unknown key", "unknown key 'model_name'", model_name="x"),
     given("a misspelled key", "unknown key 'seed'", "did you mean 'seeds'", seed=[1]),
@@ -85,22 +85,22 @@ KEYS = [
         key("run", name, "must be")
         for name in ("", "..", ".hidden", "a/b", "a b", "-a", "a\n", "a\nb", "a\0", "ü", "x" * 300)
     ),
-    key("run", 5, "5 (int)"),
+    key("run", 5, "5"),
     key("run", None, "None"),
-    key("run", ["a"], "['a'] (list)"),
+    key("run", ["a"], "['a']"),
     key("seeds", [], "a list of at least 1"),
     key("seeds", [1, 1], "1 stands there more than once"),
-    key("seeds", 1, "1 (int)"),
-    given("a seed of 1.0", "seeds.0", "1.0 (float)", *INTEGER, seeds=[1.0]),
+    key("seeds", 1, "1"),
+    given("a seed of 1.0", "seeds.0", "1.0", *INTEGER, seeds=[1.0]),
     given("a seed of 2**32", "seeds.0", *SEED, seeds=[2**32]),
     given("a negative seed", "seeds.0", "at least 0", seeds=[-1]),
     given("a seed that is a word", "seeds.0", "'one'", seeds=["one"]),
-    given("a seed that is true", "seeds.0", "True (bool)", seeds=[True]),
+    given("a seed that is true", "seeds.0", "True", seeds=[True]),
     key("gpu", 2, "one of"),
     key("gpu", "yes", "one of"),
-    key("gpu", True, "True (bool)"),
+    key("gpu", True, "True"),
     key("data.source", "glue", "one of"),
-    key("data.folder", 3, "3 (int)"),
+    key("data.folder", 3, "3"),
     key("model.source", "bert", "one of"),
     key("model.source", None, "one of"),
     given("no folder of data", "data.folder is missing", data={"source": "tsv"}),
@@ -111,19 +111,19 @@ KEYS = [
         model={"source": "folder"},
     ),
     given("no words", "annotation.conllu is missing", annotation={"source": "conllu"}),
-    key("annotation.conllu", "a.conllu", "a list: [a.conllu]"),
+    key("annotation.conllu", "a.conllu", "a list, such as [a.conllu]"),
     given(
         "words in no file",
         "annotation.conllu: there is no file a.conllu",
         annotation={"source": "conllu", "conllu": ["a.conllu"]},
     ),
     key("framenet.source", "web", "one of"),
-    key("patterns.annotations", "folder", "'folder' (str)"),
+    key("patterns.annotations", "folder", "'folder'"),
     key("patterns.annotations", ["a", "a"], "more than once"),
     key("patterns.annotations", ["none"], "none", "not a folder"),
     key("patterns.folds", 400, "too few examples", "400 folds"),
     key("patterns.training", "never", "one of"),
-    key("annotation.pipeline", ["en"], "['en'] (list)"),
+    key("annotation.pipeline", ["en"], "['en']"),
     key("ablation.states", ["pretrained"], "`finetuned` among them"),
     key("ablation.states", ["finetuned", "finetuned"], "more than once"),
     key("ablation.tasks", [], "a list of at least"),
@@ -132,10 +132,10 @@ KEYS = [
     key("seed_grid.init_seeds", [1], "a list of at least 2"),
     key("seed_grid.order_seeds", [1, 1], "more than once"),
     key("ablation.mode", "nothing", "uniform"),
-    key("ablation.mode", 3, "3 (int)"),
+    key("ablation.mode", 3, "3"),
     key("inspect.name", "a/b", "letters, digits"),
     key("inspect.parse", "maybe", "one of"),
-    key("inspect.heads", "all", "'all' (str)"),
+    key("inspect.heads", "all", "'all'"),
 ]
 
 SELECTORS = [
@@ -165,7 +165,7 @@ SELECTORS = [
     )
 ] + [
     key("ablation.sets", [1, "head 1 of every layer"], "mean the same heads"),
-    key("ablation.sets", 3, "3 (int)"),
+    key("ablation.sets", 3, "3"),
 ]
 
 
@@ -189,11 +189,11 @@ def names(*given: object) -> Config:
 TASKS = [
     key("tasks", [], "a list of at least"),
     key("tasks", {}, "minProperties"),
-    key("tasks", "RTE", "'RTE' (str)"),
+    key("tasks", "RTE", "'RTE'"),
     key("tasks", ["RTE", "RTE"], "more than once"),
     key("tasks", ["WNLI"], "'WNLI' has no entry", "docs/tasks.md"),
     key("tasks", ["STSB"], "did you mean 'STS-B'"),
-    given("a task that is a number", "tasks.0", "1 (int)", tasks=[1]),
+    given("a task that is a number", "tasks.0", "1", tasks=[1]),
     Case("a task of a number", lambda _: names(1), ("'1' has no entry",)),
     Case("a task with a slash", lambda _: names("a/b"), ("'a/b'", "part of a path")),
     Case("a task with a line break", lambda _: names("RTE\n"), ("part of a path",)),
@@ -220,7 +220,7 @@ TASKS = [
     entry("a class of spaces", "not names", labels=["a", " "]),
     entry("a class that is null", "None", labels=["a", None]),
     entry("values of one class", "at least two", labels={"x": "a", "y": "a"}),
-    entry("classes that are a text", "'ab' (str)", labels="ab"),
+    entry("classes that are a text", "'ab'", labels="ab"),
     entry("classes and a range", "has labels and range", range=[0, 5]),
     entry("a range upside down", "smaller number first", labels=..., range=[5, 0]),
     entry("a range of one number", "smaller number first", labels=..., range=[1, 1]),
@@ -242,7 +242,7 @@ TASKS = [
     entry(
         "a file that is a number",
         "files.train",
-        "1 (int)",
+        "1",
         files={"train": 1, "validation": "b.tsv"},
     ),
     entry("files and hub", "give one of them", hub={"repository": "a/b", "revision": "c"}),

@@ -47,9 +47,19 @@ _IN_WORDS = {
     "minItems": "a list of at least {}",
     "maxItems": "a list of at most {}",
     "enum": "one of {}",
-    "type": "of the type {}",
 }
 """What keywords of the schema ask for, where the keyword itself is no plain English."""
+
+_TYPES = {
+    "null": "null",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text (in quotes, where YAML would read something else)",
+    "array": "a list",
+    "object": "a mapping",
+}
+"""Types of the schema in words."""
 
 _PROJECT = "<project>/"
 """Beginning of paths in a configuration that are within the project's folder."""
@@ -335,7 +345,7 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
     if error.validator == "additionalProperties":
         known = list(schema["properties"])
         for key in sorted(set(instance) - set(known), key=str):
-            close = difflib.get_close_matches(str(key), known, n=1)
+            close = difflib.get_close_matches(str(key), known, n=1) or _keys_within(schema, key)
             hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
             yield f"{where}: unknown key '{key}'; {hint}"
     elif error.validator == "required":
@@ -345,14 +355,22 @@ def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
         twice = sorted({str(each) for each in instance if instance.count(each) > 1})
         yield f"{where}: {', '.join(twice)} stands there more than once"
     else:
-        kind = type(instance).__name__
-        finite = " that is finite" if kind == "float" and not math.isfinite(instance) else ""
-        found = f"{_short(instance)} ({kind})"
+        is_endless = isinstance(instance, float) and not math.isfinite(instance)
+        finite = " that is finite" if is_endless else ""
         close = []
         if error.validator == "enum":
             close = difflib.get_close_matches(str(instance), map(str, schema["enum"]), n=1)
         hint = f"did you mean '{close[0]}'? " if close else ""
-        yield f"{where} is {found}; {hint}it must be {_expected(error)}{finite}"
+        yield f"{where} is {_short(instance)}; {hint}it must be {_expected(error)}{finite}"
+
+
+def _keys_within(schema: Mapping[str, Any], key: object) -> list[str]:
+    """Sections with a key of this name, which may be the one that is meant."""
+    return [
+        f"{section}.{key}"
+        for section, part in schema["properties"].items()
+        if key in part.get("properties", {})
+    ]
 
 
 def _expected(error: jsonschema.ValidationError) -> str:
@@ -360,10 +378,23 @@ def _expected(error: jsonschema.ValidationError) -> str:
     schema, name = cast("dict[str, Any]", error.schema), str(error.validator)
     if name in ("pattern", "anyOf") and "$comment" in schema:
         return str(schema["$comment"])
-    if name == "type" and error.validator_value in ("array", ["null", "array"]):
-        return f"a list: [{_short(error.instance)}]".replace("'", "")
+    if name == "type":
+        return _expected_type(error)
     words = _IN_WORDS.get(name, f"{name} {{}}")
     return words.format(json.dumps(error.validator_value))
+
+
+def _expected_type(error: jsonschema.ValidationError) -> str:
+    """The types that the schema allows, with an example of a list or a mapping."""
+    schema = cast("dict[str, Any]", error.schema)
+    types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    words = " or ".join(_TYPES[each] for each in types)
+    keys = list(schema.get("properties", ()))
+    if "array" in types:
+        words += f", such as [{_short(error.instance)}]".replace("'", "")
+    elif "object" in types and keys:
+        words += f", such as {{{keys[0]}: …}}"
+    return words
 
 
 def _fill_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

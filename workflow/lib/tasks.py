@@ -124,7 +124,8 @@ def _names(tasks: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unknown(name: str) -> str:
-    close = difflib.get_close_matches(name, shipped(), n=1, cutoff=0.5)
+    in_capitals = name.upper().replace("_", "-")  # as the names of the shipped tasks are
+    close = difflib.get_close_matches(in_capitals, shipped(), n=1, cutoff=0.5)
     hint = f"did you mean '{close[0]}'? " if close else ""
     return (
         f"tasks: '{name}' has no entry; {hint}{', '.join(shipped())} ship with the "
