@@ -29,6 +29,16 @@ LOOKS = {
         (declared.EIGHT_BITS, kit.SKY, "P", 4.0),
     )
 }
+_NAMES = {
+    declared.WHOLE: "whole model",
+    declared.HEADS: "heads",
+    declared.HEADS_AND_MLPS: "heads, MLPs",
+    declared.WEIGHTS: "weights",
+    declared.LAYERS: "layers",
+    declared.EMBEDDINGS: "embeddings",
+    declared.EIGHT_BITS: "8 bits",
+}
+"""Names of methods in legends, which have two columns."""
 _FRONT: dict[str, Any] = kit.line(kit.INK, width=0.6, drawstyle="steps-post", zorder=1)
 _PUBLISHED = kit.dot(kit.GREY, size=3.0, markerfacecolor="none", markeredgewidth=0.5, zorder=1)
 _RANDOM: dict[str, Any] = kit.line(kit.INK, dash=":", width=0.7, zorder=1)
@@ -62,16 +72,16 @@ def points_page(
         rows = draw(axes, task, rows_of(table, task, metrics[task]))
         _draw_rest(axes, rows, cost, published, by)
 
-    legend: dict[str, Any] = {
-        "whole model" if name == declared.WHOLE else name: look for name, look in LOOKS.items()
-    }
+    legend: dict[str, Any] = {_NAMES[method]: look for method, look in LOOKS.items()}
     legend |= dict(more or {})
-    legend |= {"no cheaper model retains more": _FRONT, "untrained": _RANDOM}
+    legend |= {"best for its cost": _FRONT, "untrained": _RANDOM}
     legend |= {"published, other data": _PUBLISHED}
     panel = kit.Panel(points, x=x, y="Score retained (%)", height=1.4)
     rows = pd.concat([rows_of(table, *pair).assign(task=pair[0]) for pair in metrics.items()])
     said = headline(rows)
-    return kit.page(sources, said, panel, most=4, title=titles(metrics), legend=legend)
+    what = "Marks say what was removed, set to 0 (weights), factorised (embeddings) or rounded."
+    title = titles(metrics)
+    return kit.page(sources, said, panel, most=4, title=title, legend=legend, what=what)
 
 
 KEPT = 95
@@ -196,6 +206,8 @@ def draw_compression(sources: kit.Sources) -> kit.Figure:
 
 # What compressed models retain of the score against the time that they take.
 
+_FASTEST = 3
+"""Percent of the whole model's time at which the axis begins."""
 _MARK = kit.dot(kit.GREY, "h", 4.0)
 
 
@@ -207,6 +219,9 @@ def draw_compression_times(sources: kit.Sources) -> kit.Figure:
         for name in (SINGLE, BATCH):
             part = add_times(rows, times[times["task"] == task], name)
             draw_points(axes, part, "time", filled=name == BATCH, ends=name == BATCH)
+        _, high = axes.get_xlim()
+        axes.set(xscale="log", xlim=(_FASTEST, 1.3 * high))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         return part
 
     more = {"in a batch": _MARK, "one example": kit.hollow(_MARK)}
