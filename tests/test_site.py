@@ -16,6 +16,7 @@ MOST_WORDS = {
     "one-figure.md": 750,
     "inspect.md": 400,
     "beyond.md": 900,
+    "bert-base.md": 300,
     "atlas.md": 500,
     "claims.md": 520,
     "extending.md": 450,
