@@ -41,6 +41,9 @@ QUESTIONS: Mapping[str, Sequence[str]] = {
 
 KOVALEVA = "kovaleva2019"
 
+FIGURES = ("table1", "figure2", "figure5", "figure6", "figure8")
+"""What the sentences of `findings.csv` are about."""
+
 
 def write_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown, with the empty lines that it needs around it."""
@@ -131,6 +134,12 @@ def answers() -> str:
     return f"Of {counts.sum()} claims, {holds} hold, {fails} do not, and {open_} are undecided"
 
 
+def finding(figure: str) -> str:
+    """What the run found, in the sentence that belongs to a figure."""
+    (row,) = (row for row in _rows(Run.kept(PAPER).table("findings")) if row["shown_by"] == figure)
+    return str(row["sentence"])
+
+
 def gain() -> str:
     """How much fine-tuning adds to the scores of pre-trained models, over tasks."""
     (row,) = (
@@ -170,6 +179,7 @@ PARTS: dict[str, Part] = {
     "scores": scores,
     "answers": answers,
     "gain": gain,
+    **{f"finding-{name}": functools.partial(finding, name) for name in FIGURES},
     **{f"claims-{name}": functools.partial(claims, name) for name in QUESTIONS},
     **{f"costs-{name}": functools.partial(costs, name) for name in (PAPER, BEYOND)},
     **{f"hours-{name}": functools.partial(hours, name) for name in (PAPER, BEYOND)},
