@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 TEXT = "The teacher praised the boys. ||| She was proud of them."
@@ -55,6 +57,11 @@ DEMO: Mapping[str, str | Page] = {
     "report.png": Page("report.html", (1280, 800)),
 }
 """Pictures of the demonstration: pages, or names of figures."""
+
+GALLERY_WIDTH = 900
+"""Pixels of the pictures of all figures."""
+COLOURS = 64
+"""Colours of these pictures."""
 
 REAL: Mapping[str, str | Page] = {
     **{f"real-figure{n}.png": f"figure{n}" for n in (1, 2, 3, 5, 6, 7, 8, 9)},
@@ -167,6 +174,22 @@ def of_run(run: Path, pictures: Mapping[str, str | Page], problems: Problems) ->
                 show(running, url, page, IMAGES / name, READY[page.file])
 
 
+def of_gallery(figures: Path) -> None:
+    """Make small copies of all figures of a demonstration with all analyses.
+
+    Args:
+        figures: The folder of its figures.
+    """
+    gallery = IMAGES / "gallery"
+    shutil.rmtree(gallery, ignore_errors=True)
+    gallery.mkdir()
+    for file in sorted(figures.glob("*.png")):
+        with Image.open(file) as picture:
+            small = picture.convert("RGB")
+        small.thumbnail((GALLERY_WIDTH, 10 * GALLERY_WIDTH), Image.Resampling.LANCZOS)
+        small.quantize(COLOURS).save(gallery / file.name, optimize=True)
+
+
 def of_text() -> None:
     """Make the pictures of `inspect`: the heads of the tiny BERT on a text."""
     with tempfile.TemporaryDirectory() as folder:
@@ -205,7 +228,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--demo", type=Path, help="folder of a finished demonstration")
+    parser.add_argument("--demo", type=Path, help="folder of a demonstration with all analyses")
     parser.add_argument("--real", type=Path, help="folder of a finished run of config/real.yaml")
     parser.add_argument("--beyond", type=Path, help="folder of one of config/real-beyond.yaml")
     arguments = parser.parse_args()
@@ -221,6 +244,8 @@ def main() -> None:
         else:
             with problems.noted(str(run)):
                 of_run(run.resolve(), pictures, problems)
+                if pictures is DEMO:
+                    of_gallery(run / "figures")
     with problems.noted(", ".join(LOOK)):
         of_text()
     with problems.noted(LABELLING):

@@ -1,20 +1,24 @@
 """Write the pages of the reference, which follow from the code, when the site is built."""
 
 import json
-import posixpath
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import mkdocs_gen_files
+from jinja2 import Template
 
+from darksecrets.core.run.files import read_yaml
 from darksecrets.pages.claims import registry
 from darksecrets.pages.contracts.page import page as page_of_tables
-from tools.site.hooks import LINK
+from tools.site.hooks import rewrite_links
+from workflow.lib import configuration as configuration_of_run
 
 PROJECT = Path(__file__).parents[2]
 CAPTIONS = PROJECT / "workflow" / "report"
-JINJA = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
-SHOWN = re.compile(r"^Shown: .*$", re.MULTILINE)
+GALLERY = PROJECT / "docs" / "images" / "gallery"
+"""Pictures of figures, see `tools.pictures`."""
+
 PLACES = {
     "inspect": "darksecrets.pages.inspect.inspecting.inspect",
     "Inspection": "darksecrets.pages.inspect.inspecting.Inspection",
@@ -44,19 +48,31 @@ def notebook() -> str:
 
 
 def figures() -> str:
-    """Every figure's caption, with the command that makes it."""
+    """A gallery: every figure of the demonstration, its caption, the command that makes it."""
+    config = configuration_of_run.resolve(read_yaml(PROJECT / "config" / "config.yaml"))
+    run = SimpleNamespace(
+        config={**config, "most_seeds": 1}, params=SimpleNamespace(label="", paper="")
+    )
     parts = [
         "# Figures",
-        "Each is a target: `snakemake --cores 2 figure7`. Captions are those of the report.",
+        "Every figure is a target, made as PDF, SVG and PNG. The pictures are of the "
+        "demonstration, whose sentences are generated: they show the form, not a finding.",
     ]
-    for file in sorted(CAPTIONS.glob("*.rst")):
-        if file.stem in ("workflow", "claims", "inspect"):
+    for file in sorted(CAPTIONS.glob("*.rst"), key=_paper_first):
+        if file.stem in ("workflow", "claims", "inspect", "table1"):
             continue
-        caption = JINJA.sub("", SHOWN.sub("", file.read_text(encoding="utf-8")))
-        caption = re.sub(r"``(.*?)``", r"`\1`", caption)
+        caption = Template(file.read_text(encoding="utf-8")).render(snakemake=run)
+        caption = re.sub(r"``(.*?)``", r"`\1`", caption.replace("Shown: . ", ""))
         caption = re.sub(r"\n{3,}", "\n\n", caption).strip()
-        parts.append(f"## {file.stem}\n\n{caption}")
+        parts += [f"## {file.stem}", f"`snakemake {file.stem} --cores 2`", caption]
+        if (GALLERY / f"{file.stem}.png").is_file():
+            parts.append(f"![{file.stem} of the demonstration](../images/gallery/{file.stem}.png)")
     return "\n\n".join(parts) + "\n"
+
+
+def _paper_first(file: Path) -> tuple[bool, str]:
+    """The order of figures: those of the paper by number, then the others by name."""
+    return not re.match(r"figure\d", file.stem), file.stem
 
 
 def claims() -> str:
@@ -88,23 +104,12 @@ def python() -> str:
 def configuration() -> str:
     """The configuration's keys, as `config/README.md` explains them."""
     text = (PROJECT / "config" / "README.md").read_text(encoding="utf-8")
-    return LINK.sub(adapt, text)
-
-
-def adapt(match: re.Match[str]) -> str:
-    """A link of the folder `config` as one of the site's folder `reference`."""
-    image, text, target, anchor = match.groups()
-    if "://" in target:
-        return match[0]
-    path = posixpath.normpath(posixpath.join("config", target))
-    if path.startswith("docs/"):
-        return f"{image}[{text}](../{path.removeprefix('docs/')}{anchor or ''})"
-    return f"{text} (`{path}`)"
+    return rewrite_links(text, "config", "reference")
 
 
 def tables() -> str:
     """Files and tables of a run, from their declarations."""
-    return re.sub(r"\]\((\w+\.md)", r"](../\1", page_of_tables())
+    return rewrite_links(page_of_tables(), "docs", "reference")
 
 
 write("notebook.md", notebook())
