@@ -60,7 +60,7 @@ DEMO: Mapping[str, str | Page] = {
 
 GALLERY_WIDTH = 900
 """Pixels of the pictures of all figures."""
-COLOURS = 64
+COLOURS = 256
 """Colours of these pictures."""
 
 REAL: Mapping[str, str | Page] = {
