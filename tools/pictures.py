@@ -159,7 +159,7 @@ READY = {
 """JavaScript that says whether a page is drawn."""
 
 
-def of_run(run: Path, pictures: Mapping[str, str | Page], problems: Problems) -> None:
+def make_run_pictures(run: Path, pictures: Mapping[str, str | Page], problems: Problems) -> None:
     """Make the pictures of a run: copies of its figures, and its pages in a browser."""
     pages = {name: page for name, page in pictures.items() if isinstance(page, Page)}
     for name in pictures.keys() - pages.keys():
@@ -174,7 +174,7 @@ def of_run(run: Path, pictures: Mapping[str, str | Page], problems: Problems) ->
                 show(running, url, page, IMAGES / name, READY[page.file])
 
 
-def of_gallery(figures: Path) -> None:
+def make_gallery(figures: Path) -> None:
     """Make small copies of all figures of a demonstration with all analyses.
 
     Args:
@@ -190,7 +190,7 @@ def of_gallery(figures: Path) -> None:
         small.quantize(COLOURS).save(gallery / file.name, optimize=True)
 
 
-def of_text() -> None:
+def make_text_pictures() -> None:
     """Make the pictures of `inspect`: the heads of the tiny BERT on a text."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
@@ -204,7 +204,7 @@ def of_text() -> None:
             shutil.copy(file, IMAGES / name)
 
 
-def of_labelling() -> None:
+def make_labelling_picture() -> None:
     """Make the picture of the labelling page."""
     with tempfile.TemporaryDirectory() as folder, browser() as running:
         command = [sys.executable, "-m", "darksecrets.paper.patterns", "label", "--port", "0"]
@@ -243,13 +243,13 @@ def main() -> None:
             print(f"Pictures of the {what} stay as they are ({found}): {', '.join(pictures)}.")
         else:
             with problems.noted(str(run)):
-                of_run(run.resolve(), pictures, problems)
+                make_run_pictures(run.resolve(), pictures, problems)
                 if pictures is DEMO:
-                    of_gallery(run / "figures")
+                    make_gallery(run / "figures")
     with problems.noted(", ".join(LOOK)):
-        of_text()
+        make_text_pictures()
     with problems.noted(LABELLING):
-        of_labelling()
+        make_labelling_picture()
     print(f"{len(made())} pictures are in {IMAGES.relative_to(ROOT)}.")
     if problems:
         sys.exit("Not made:\n" + "\n".join(f"  {problem}" for problem in problems))
