@@ -15,7 +15,7 @@ from darksecrets.core.arrays import Halves, Integers
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.states import FROM_NORMAL, RANDOM
-from darksecrets.paper.patterns.classes import LENIENT, PATTERNS, Definition
+from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
 
 SHIPPED = RESOURCES / "patterns"
@@ -45,23 +45,6 @@ class Annotations:
     def labels(self) -> list[str]:
         """[maps] name of each map's class."""
         return list(self.table["label"])
-
-    def read_as(self, definition: Definition) -> Annotations:
-        """The same maps with their class under a definition as ``label``.
-
-        Raises:
-            InputError: The class of a map under the strict definition is unknown.
-        """
-        if definition == LENIENT:
-            return self
-        unknown = self.table.loc[self.table["strict"] == "", "map"]
-        if len(unknown):
-            raise InputError(
-                f"{len(unknown)} maps with columns, such as {unknown.iloc[0]}, have no answer to "
-                "what their columns are, which the paper's definition needs. "
-                "Label them again (docs/labelling.md)."
-            )
-        return Annotations(self.table.assign(label=self.table["strict"]), self.maps)
 
     @property
     def encoders(self) -> npt.NDArray[np.object_]:
