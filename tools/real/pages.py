@@ -8,9 +8,6 @@ from pathlib import Path
 from tools.real.kept import ROOT, RealRunError
 from tools.real.parts import PARTS
 
-PAGES = tuple(ROOT / name for name in ("README.md", "docs/findings.md", "docs/real-run.md"))
-"""Pages with such parts."""
-
 PART = re.compile(r"<!--= ([\w-]+) -->.*?<!--/-->", re.DOTALL)
 """A part of a page, between two comments: the first names it."""
 
@@ -32,9 +29,9 @@ def fill(text: str, page: str) -> str:
 
 
 def write() -> list[Path]:
-    """Fill all pages; returns those that changed."""
+    """Fill README and the pages of `docs`; returns those that changed."""
     changed = []
-    for page in PAGES:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         filled = fill(text, page.name)
         if filled != text:

@@ -11,23 +11,14 @@ from typing import Any
 
 import pandas as pd
 
+from darksecrets.core.data.metrics import METRICS
 from darksecrets.core.run.numbers import written
+from darksecrets.core.run.states import STATE_NAMES
+from darksecrets.pages.claims.beside_paper import SCORES
+from darksecrets.pages.claims.page import number
 from tools.real.kept import BEYOND, PAPER, Run
 
 Part = Callable[[], str]
-
-METRICS = {
-    "f1": "F1",
-    "accuracy": "accuracy",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-}
-STATES = {
-    "pretrained": "pre-trained",
-    "finetuned-from-normal": "randomly initialized, fine-tuned",
-    "finetuned": "fine-tuned",
-}
-"""Columns of Table 1, in the paper's order, with the names that figures give them."""
 
 QUESTIONS: Mapping[str, Sequence[str]] = {
     "patterns": ("10", "11", "12", "13", "54"),
@@ -48,8 +39,8 @@ FIGURES = ("table1", "figure2", "figure5", "figure6", "figure8")
 def write_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown, with the empty lines that it needs around it."""
     lines = [head, ["---"] * len(head), *rows]
-    cells = (" | ".join(line).join(("| ", " |")) for line in lines)
-    return "\n\n" + "\n".join(cells) + "\n\n"
+    written_lines = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n\n" + "\n".join(written_lines) + "\n\n"
 
 
 def write_interval(value: float, low: float, high: float, form: str) -> str:
@@ -66,27 +57,20 @@ def scores() -> str:
     printed = {
         (row["task"], row["metric"], row["quantity"]): row["paper"]
         for row in _rows(run.table("beside_paper"))
-        if row["section"] == "Table 1"
     }
+    learned = run.table("learned").groupby("task", sort=False)["learned"]
+    counts = {str(task): f"{seeds.sum()} of {len(seeds)}" for task, seeds in learned}
     rows = []
-    for task, seeds in run.table("learned").groupby("task", sort=False)["learned"]:
-        for metric in METRICS:
-            if (task, metric, "finetuned") not in means:
-                continue
-            ours = [_score(means[task, metric, state]) for state in STATES]
-            rows.append([str(task), METRICS[metric], *ours, f"{seeds.sum()} of {len(seeds)}"])
-            papers = [printed.get((task, metric, quantity)) for quantity in _PRINTED]
-            if None not in papers:
-                rows.append(["", "*paper*", *(f"*{value:g}*" for value in papers), ""])
-    return write_table(["task", "metric", *STATES.values(), "seeds that learned it"], rows)
-
-
-_PRINTED = (
-    "score of the pre-trained model with an untrained classifier",
-    "score of fine-tuned random weights",
-    "score of the fine-tuned model",
-)
-"""What `beside_paper.csv` calls the scores of `STATES`."""
+    for task, metric, model in means:
+        if model != "finetuned":
+            continue
+        ours = [_score(means[task, metric, state]) for state in SCORES]
+        rows.append([task, METRICS[metric].title, *ours, counts[task]])
+        papers = [printed.get((task, metric, quantity)) for quantity in SCORES.values()]
+        if None not in papers:
+            rows.append(["", "*paper*", *(f"*{value:g}*" for value in papers), ""])
+    states = [STATE_NAMES[state] for state in SCORES]
+    return write_table(["task", "metric", *states, "seeds that learned it"], rows)
 
 
 def _score(row: Mapping[str, Any]) -> str:
@@ -96,19 +80,20 @@ def _score(row: Mapping[str, Any]) -> str:
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table; what is missing is an empty text."""
-    records = table.astype(object).fillna("").to_dict("records")
+    """The rows of a table."""
+    records = table.to_dict("records")
     return [{str(column): value for column, value in row.items()} for row in records]
 
 
 def claims(question: str) -> str:
     """The claims of a question: the paper's number, the run's, the answer, and why."""
     table = Run.kept(PAPER).table("claims")
-    found = {str(row["id"]): row for row in _rows(table) if row["paper"] == KOVALEVA}
+    texts = {"published": "", "unit": "", "of": "", "reason": ""}
+    found = {str(row["id"]): row for row in _rows(table.fillna(texts)) if row["paper"] == KOVALEVA}
     rows = []
     for name in QUESTIONS[question]:
         claim = found[name]
-        about = _number(claim)
+        about = number(claim)
         if about:
             of = f"({claim['of']})" if claim["of"] else ""
             about = " ".join(filter(None, (about, claim["unit"], of)))
@@ -116,14 +101,6 @@ def claims(question: str) -> str:
         rows.append([claim["claim"], claim["published"], about, claim["verdict"], why])
     cells = [[str(cell) or "–" for cell in row] for row in rows]
     return write_table(["claim", "paper", "here", "holds here?", "why undecided"], cells)
-
-
-def _number(claim: Mapping[str, Any]) -> str:
-    """The number of a claim with its interval; empty if there is none."""
-    ends = claim["ci_low"], claim["ci_high"]
-    if claim["value"] == "" or "" in ends or ends[0] == ends[1]:
-        return "" if claim["value"] == "" else written(claim["value"], ".3g")
-    return write_interval(claim["value"], *ends, ".3g")
 
 
 def answers() -> str:

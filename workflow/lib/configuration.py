@@ -224,7 +224,10 @@ def _refuse_braces(value: Any, key: str = "") -> None:  # noqa: ANN401 - a tree 
     elif isinstance(value, list):
         for entry in value:
             _refuse_braces(entry, key)
-    elif isinstance(value, str) and {"{", "}"} & {*value} and _PATHS & {*key.split(".")[-2:]}:
+    elif isinstance(value, str):
+        is_path = not _PATHS.isdisjoint(key.split(".")[-2:])
+        if not is_path or ("{" not in value and "}" not in value):
+            return
         raise InputError(
             f"{key}: the path {value!r} has a brace, which Snakemake reads as the beginning or "
             "end of a wildcard. Rename the folder or file."

@@ -21,6 +21,22 @@ def sentence_columns(names: Iterable[str]) -> list[str]:
     return [name for name in SENTENCES if name in found]
 
 
+def _require_sentences(names: Iterable[str]) -> list[str]:
+    """Those of the given columns that are text columns, see `sentence_columns`.
+
+    Raises:
+        InputError: The first sentence is not among them.
+    """
+    given = list(names)
+    found = sentence_columns(given)
+    if SENTENCES[0] not in found:
+        raise InputError(
+            f"The columns are {', '.join(map(str, given)) or 'none'}. Give lists of texts as "
+            f"{SENTENCES[0]} and, for pairs, {SENTENCES[1]}."
+        )
+    return found
+
+
 def columns_of(examples: Any) -> dict[str, Sequence[Any]]:  # noqa: ANN401 - see Args
     """Examples as columns, from whatever people have them in.
 
@@ -39,12 +55,7 @@ def columns_of(examples: Any) -> dict[str, Sequence[Any]]:  # noqa: ANN401 - see
     if names is None and (isinstance(examples, Mapping) or hasattr(examples, "columns")):
         names = list(examples.keys())
     if names is not None:
-        known = [name for name in ("idx", *SENTENCES) if name in names]
-        if SENTENCES[0] not in known:
-            raise InputError(
-                f"The columns are {', '.join(map(str, names)) or 'none'}. Give lists of texts as "
-                f"{SENTENCES[0]} and, for pairs, {SENTENCES[1]}."
-            )
+        known = [name for name in names if name == "idx"] + _require_sentences(names)
         return {name: examples[name] for name in known if examples[name] is not None}
     if isinstance(examples, str | bytes) or not isinstance(examples, Iterable):
         raise InputError(
@@ -127,12 +138,7 @@ def _texts_of(columns: Mapping[str, Sequence[str]]) -> list[list[str]]:
         InputError: There are none, one is a single text or holds something else than texts, or they
             are of different lengths.
     """
-    names = sentence_columns(columns)
-    if SENTENCES[0] not in names:
-        raise InputError(
-            f"The columns are {', '.join(map(str, columns)) or 'none'}. Give lists of texts as "
-            f"{SENTENCES[0]} and, for pairs, {SENTENCES[1]}."
-        )
+    names = _require_sentences(columns)
     found = []
     for name in names:
         if isinstance(columns[name], str | bytes):

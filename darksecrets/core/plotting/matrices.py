@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import seaborn as sns
 
+from darksecrets.core.plotting.attention_map import PALE
 from darksecrets.core.plotting.colours import MARK, UNKNOWN
 from darksecrets.core.plotting.style import ticks
 from darksecrets.core.run.errors import InputError
@@ -163,17 +164,15 @@ def largest(*tables: pd.DataFrame) -> float:
 LEAST_DIFFERENCE = 0.01
 """Scales of differences between weights reach at least as far, or rounding would look like more."""
 
-_TIMES_UNIFORM = 3.0
-
 
 def end_of_weights(uniform: float, *tables: pd.DataFrame) -> float:
-    """The end of a scale of weights that begins at 0, on which uniform attention is pale.
+    """The end of a scale of weights that begins at 0: at least `PALE` times uniform attention.
 
     Args:
         uniform: Weight under uniform attention.
         tables: Matrices of weights.
     """
-    return max(largest(*tables), _TIMES_UNIFORM * uniform)
+    return max(largest(*tables), PALE * uniform)
 
 
 def end_of_differences(*tables: pd.DataFrame) -> float:

@@ -22,11 +22,12 @@ from darksecrets.paper.finetuning.published import read_paper
 NUMBERS = RESOURCES / "paper" / "numbers.yaml"
 TABLE1 = RESOURCES / "paper" / "table1.csv"
 _DATA = "GLUE"
-_SCORES = {
+SCORES = {
     "pretrained": "score of the pre-trained model with an untrained classifier",
     "finetuned-from-normal": "score of fine-tuned random weights",
     "finetuned": "score of the fine-tuned model",
 }
+"""What the table calls the scores of Table 1, by state."""
 _OTHER = "another model or other data"
 
 
@@ -94,7 +95,7 @@ def _read_entry(path: Path, entry: Mapping[str, Any]) -> Printed:
 def _read_table1(path: Path) -> list[Printed]:
     scores = read_paper(path)
     found = []
-    for state, quantity in _SCORES.items():
+    for state, quantity in SCORES.items():
         rows = scores[scores["state"] == state]
         names = zip(rows["task"], rows["metric"], strict=True)
         found.append(
