@@ -6,6 +6,7 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Gather the records of the run's jobs."""
+    from darksecrets.core.data.metrics import METRICS
     from darksecrets.core.run import history, learned, opening
     from darksecrets.core.run.files import write_json, write_text
     from darksecrets.pages.claims.findings import FINDINGS
@@ -15,6 +16,7 @@ def main(job: Job) -> None:
     costs = history.costs(run)
     unlearned = learned.read(run / "tables" / f"{learned.TABLE}.csv")
     found = FINDINGS.read(run / "tables" / FINDINGS.file)["sentence"].tolist()
-    scores = opening.scores(run / "tables" / "score_means.csv")
+    titles = {name: metric.title for name, metric in METRICS.items()}
+    scores = opening.scores(run / "tables" / "score_means.csv", titles)
     write_text(opening.html(facts, costs, unlearned, found, scores), job.output.page)
     write_json({"facts": facts, "costs": costs.round(2).to_dict("records")}, job.output.record)

@@ -32,6 +32,16 @@ QUESTIONS: Mapping[str, Sequence[str]] = {
 
 KOVALEVA = "kovaleva2019"
 
+LATER: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "syntax": {
+        "clark2019": ("S1", "S2", "S3", "S4", "S8", "S9"),
+        "htut2019": ("T1",),
+    },
+    "norms": {"kobayashi2020": ("N1", "N2", "N3", "N4")},
+    "importance": {"michel2019": ("P1", "P2"), "voita2019": ("V2",), KOVALEVA: ("48",)},
+}
+"""Claims of later papers, by the analysis that decides them and by the paper's file."""
+
 FIGURES = ("table1", "figure2", "figure5", "figure6", "figure8")
 """What the sentences of `findings.csv` are about."""
 
@@ -87,12 +97,22 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def claims(question: str) -> str:
     """The claims of a question: the paper's number, the run's, the answer, and why."""
-    table = Run.kept(PAPER).table("claims")
+    return _write_claims(PAPER, {KOVALEVA: QUESTIONS[question]})
+
+
+def later_claims(analysis: str) -> str:
+    """The claims that an analysis of later papers decides."""
+    return _write_claims(BEYOND, LATER[analysis])
+
+
+def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
+    """Claims of a run, by the paper's file and their numbers, as a table."""
+    table = Run.kept(run).table("claims")
     texts = {"published": "", "unit": "", "of": "", "reason": ""}
-    found = {str(row["id"]): row for row in _rows(table.fillna(texts)) if row["paper"] == KOVALEVA}
+    found = {(row["paper"], str(row["id"])): row for row in _rows(table.fillna(texts))}
     rows = []
-    for name in QUESTIONS[question]:
-        claim = found[name]
+    for place in ((paper, name) for paper, chosen in names.items() for name in chosen):
+        claim = found[place]
         about = number(claim)
         if about:
             of = f"({claim['of']})" if claim["of"] else ""
@@ -115,6 +135,21 @@ def finding(figure: str) -> str:
     """What the run found, in the sentence that belongs to a figure."""
     (row,) = (row for row in _rows(Run.kept(PAPER).table("findings")) if row["shown_by"] == figure)
     return str(row["sentence"])
+
+
+def printed() -> str:
+    """Numbers of the paper's text beside the run's, and why they can be compared or not."""
+    table = Run.kept(PAPER).table("beside_paper")
+    table = table[(table["section"] != "Table 1") & table["value"].notna()]
+    rows = []
+    for row in _rows(table):
+        here = written(row["value"], ".3g")
+        if not pd.isna(row["ci_low"]):
+            here = write_interval(row["value"], row["ci_low"], row["ci_high"], ".3g")
+        what = f"{row['quantity']} ({row['unit']})"
+        paper = f"{row['paper']:g}"
+        rows.append([row["section"], what, row["task"], paper, here, row["comparable"]])
+    return write_table(["§", "number", "task", "paper", "here", "comparable?"], rows)
 
 
 def gain() -> str:
@@ -156,8 +191,10 @@ PARTS: dict[str, Part] = {
     "scores": scores,
     "answers": answers,
     "gain": gain,
+    "printed": printed,
     **{f"finding-{name}": functools.partial(finding, name) for name in FIGURES},
     **{f"claims-{name}": functools.partial(claims, name) for name in QUESTIONS},
+    **{f"claims-{name}": functools.partial(later_claims, name) for name in LATER},
     **{f"costs-{name}": functools.partial(costs, name) for name in (PAPER, BEYOND)},
     **{f"hours-{name}": functools.partial(hours, name) for name in (PAPER, BEYOND)},
     **{f"commit-{name}": functools.partial(fact, name, "Commit") for name in (PAPER, BEYOND)},

@@ -96,11 +96,12 @@ def html(
     )
 
 
-def scores(means: Path) -> str:
+def scores(means: Path, titles: Mapping[str, str]) -> str:
     """The score of every state on each task's metrics, as an HTML table.
 
     Args:
         means: The table of mean scores, ``score_means.csv``.
+        titles: What people call a metric, by its name in tables.
     """
     with means.open(encoding="utf-8", newline="") as table:
         rows = [row for row in csv.DictReader(table) if row["model"] in _MODELS]
@@ -110,7 +111,7 @@ def scores(means: Path) -> str:
     names = [STATE_NAMES.get(model, model) for model in _MODELS]
     head = "".join(f"<th>{escape(name)}</th>" for name in ("Task", "Metric", *names))
     body = "".join(
-        f"<tr><td>{escape(task)}</td><td>{escape(metric)}</td>"
+        f"<tr><td>{escape(task)}</td><td>{escape(titles[metric])}</td>"
         + "".join(f"<td>{_number(found.get(model, ''))}</td>" for model in _MODELS)
         + "</tr>"
         for (task, metric), found in cells.items()

@@ -54,8 +54,8 @@ class Question:
         metric: Keeps the rows of this metric, or of a task's main metric if it lacks this one.
         each: Columns that distinguish the things the statement is about; seeds are averaged.
         add: The column whose rows are added up.
-        bounds: Least and greatest value that a function's number can have; those of a column are
-            declared.
+        bounds: Least and greatest value that a function's number, or a sum, can have; those of a
+            column are declared.
         exact: Whether the number has no uncertainty, such as the size of a file.
         test: Whether ``value`` is a p-value or q-value, which can only prove the statement, not
             disprove it: the interval is from 0 to the value.

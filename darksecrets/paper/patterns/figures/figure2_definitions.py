@@ -10,7 +10,7 @@ import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.run import numbers
-from darksecrets.core.run.states import RANDOM, STATE_NAMES
+from darksecrets.core.run.states import RANDOM
 from darksecrets.paper.patterns.classes import CNN, FEATURES, LENIENT, STRICT
 from darksecrets.paper.patterns.findings import HETEROGENEOUS
 from darksecrets.paper.patterns.shares import OTHERS
@@ -156,5 +156,5 @@ def _whose(table: pd.DataFrame) -> str:
     names = [str(name) for name in table["confusions_of"].unique()]
     known = [name for name in names if name != OTHERS]
     if known:
-        return f"{STATE_NAMES[STATE]}: corrected by labelled maps of {', '.join(known)}"
-    return "no maps of this encoder were labelled: its shares are not corrected"
+        return f"Shares are corrected by labelled maps of {', '.join(known)}"
+    return "No maps of this encoder were labelled: its shares are not corrected"

@@ -135,9 +135,10 @@ def test_scores_are_those_of_the_table_by_task_metric_and_state(tmp_path):
     ]
     file = tmp_path / "score_means.csv"
     pd.DataFrame(rows, columns=["task", "model", "metric", "score"]).to_csv(file, index=False)
-    cells = Cells(opening.scores(file)).rows
-    assert ["RTE", "accuracy", "73.6", "", "", "46.0", ""] in cells
-    assert ["<i>", "f1", "82.5", "", "", "", ""] in cells
+    titles = {"accuracy": "Acc", "f1": "F1 <&>"}
+    cells = Cells(opening.scores(file, titles)).rows
+    assert ["RTE", "Acc", "73.6", "", "", "46.0", ""] in cells
+    assert ["<i>", "F1 <&>", "82.5", "", "", "", ""] in cells
     assert not any("50.4" in row for row in cells)
 
 
