@@ -198,8 +198,18 @@ def _report(rng: random.Random, speaker: Thing, what: Event) -> Sentence:
 
 # Points that each difference costs, out of 5. Omitting a detail costs half of changing it.
 _COST = {
-    **{"manner": 0.8, "reason": 1.0, "adjective": 1.2, "time": 1.0, "place": 1.2, "number": 1.0},
-    **{"theme": 1.6, "agent": 1.6, "antonym": 1.6, "verb": 1.8, "swap": 1.4, "negation": 2.0},
+    "manner": 0.8,
+    "reason": 1.0,
+    "adjective": 1.2,
+    "time": 1.0,
+    "place": 1.2,
+    "number": 1.0,
+    "theme": 1.6,
+    "agent": 1.6,
+    "antonym": 1.6,
+    "verb": 1.8,
+    "swap": 1.4,
+    "negation": 2.0,
 }
 _NO_RELATION = {"agent": 1.0, "theme": 1.2, "": 0.0}
 

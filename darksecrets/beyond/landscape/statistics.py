@@ -155,8 +155,12 @@ def reset_means(
             rows[columns].assign(
                 seeds=len(results),
                 **{name: of[name].mean(axis=0) for name in ("baseline", "score", "flips")},
-                **{"delta": means.mean, "ci_low": low, "ci_high": high, "p_value": means.p},
-                **{"loss_delta": loss_means.mean, "loss_low": loss_means.low},
+                delta=means.mean,
+                ci_low=low,
+                ci_high=high,
+                p_value=means.p,
+                loss_delta=loss_means.mean,
+                loss_low=loss_means.low,
                 loss_high=loss_means.high,
             )
         )

@@ -253,11 +253,16 @@ def _variance(grid: Grid) -> pd.DataFrame:
         total = sum(max(0.0, each.variance) for each in found)
         rows += [
             {
-                **{"metric": metric, "component": name, "degrees": each.degrees},
-                **{"variance": each.variance, "ci_low": each.low, "ci_high": each.high},
+                "metric": metric,
+                "component": name,
+                "degrees": each.degrees,
+                "variance": each.variance,
+                "ci_low": each.low,
+                "ci_high": each.high,
                 "sd": math.sqrt(max(0.0, each.variance)),
                 "share": max(0.0, each.variance) / total if total else math.nan,
-                **{"p_value": each.p, "runs": math.prod(grid.shape)},
+                "p_value": each.p,
+                "runs": math.prod(grid.shape),
             }
             for name, each in zip(declared.COMPONENTS, found, strict=True)
         ]
@@ -288,10 +293,17 @@ def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFra
             possible = PERCENT - mean_of_one if draws > 1 else 0.0
             rows.append(
                 {
-                    **{"metric": metric, "drawn": draws, "expected": float(mean)},
-                    **{"ci_low": low, "ci_high": high, "sd": float(deviation)},
-                    **{"held_out": mean_of_one + gains[place], "gain": gains[place]},
-                    **{"gain_low": lows[place], "gain_high": possible, "runs": scores.size},
+                    "metric": metric,
+                    "drawn": draws,
+                    "expected": float(mean),
+                    "ci_low": low,
+                    "ci_high": high,
+                    "sd": float(deviation),
+                    "held_out": mean_of_one + gains[place],
+                    "gain": gains[place],
+                    "gain_low": lows[place],
+                    "gain_high": possible,
+                    "runs": scores.size,
                 }
             )
     return pd.DataFrame(rows)
@@ -340,8 +352,12 @@ def _stopping(grid: Grid, rng: np.random.Generator) -> pd.DataFrame:
             done = stop(early.ravel(), final.ravel(), rng)
             rows.append(
                 {
-                    **{"metric": metric, "epoch": epoch, "spearman": rho, "p_value": p},
-                    **{**done, "saved": done["stopped"] * (epochs - epoch) / epochs},
+                    "metric": metric,
+                    "epoch": epoch,
+                    "spearman": rho,
+                    "p_value": p,
+                    **done,
+                    "saved": done["stopped"] * (epochs - epoch) / epochs,
                     "runs": final.size,
                 }
             )

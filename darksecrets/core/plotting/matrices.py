@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 DOT: Mapping[str, Any] = {
-    **{"color": MARK, "marker": "o", "markersize": 2.5, "linestyle": "none"},
-    **{"markeredgecolor": "white", "markeredgewidth": 0.3},
+    "color": MARK,
+    "marker": "o",
+    "markersize": 2.5,
+    "linestyle": "none",
+    "markeredgecolor": "white",
+    "markeredgewidth": 0.3,
 }
 """What marks a head."""
 

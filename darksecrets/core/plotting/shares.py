@@ -57,8 +57,15 @@ def shares(
     bars = bars.assign(place=at).dropna(subset="place")
     sns.histplot(
         bars,
-        **{"y": "place", "hue": by, "weights": value, "multiple": "stack", "shrink": BAR},
-        **{"discrete": True, "palette": dict(colours), "hue_order": list(colours), "alpha": 1},
+        y="place",
+        hue=by,
+        weights=value,
+        multiple="stack",
+        shrink=BAR,
+        discrete=True,
+        palette=dict(colours),
+        hue_order=list(colours),
+        alpha=1,
         linewidth=0,
         legend=False,
         ax=axes,

@@ -138,8 +138,12 @@ def _filled(phrase: Phrase, shown: Shown, kind: str, values: _Values) -> str:
             name: values.get(name, np.nan)
             for name in (*(c.name for c in shown.controls), *shown.beside)
         },
-        **{"value": values[shown.value], "low": low, "high": high},
-        **{"loss": -values[shown.value], "least": -high, "most": -low},
+        "value": values[shown.value],
+        "low": low,
+        "high": high,
+        "loss": -values[shown.value],
+        "least": -high,
+        "most": -low,
     }
     written = {name: _Number(number) for name, number in numbers.items()}
     text = phrase.text.format(kind=shown.words.get(kind, kind), **written)

@@ -297,7 +297,9 @@ def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
     return {
         **{name: getattr(claim, name) for name in ("paper", "id", "section", "claim", "published")},
         **dict(zip(("value", "ci_low", "ci_high"), (one.value, *one.ends), strict=True)),
-        **{"unit": claim.unit, "of": " ".join(one.name), "seeds": one.seeds},
+        "unit": claim.unit,
+        "of": " ".join(one.name),
+        "seeds": one.seeds,
         "verdict": str(finding.answer),
         "verdict_on_paper": _verdict(claim, finding.answer, run),
         "reason": finding.reason,

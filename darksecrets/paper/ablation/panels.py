@@ -15,8 +15,11 @@ from darksecrets.paper.ablation.findings import STATE, significant
 MARKS: Mapping[int, str] = {1: "^", -1: "v"}
 """Marker of sets without which the score is significantly higher or lower."""
 HOLLOW: Mapping[str, Any] = {
-    **{"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.5},
-    **{"markerfacecolor": "white", "markeredgecolor": kit.INK},
+    "linestyle": "none",
+    "markersize": 4.0,
+    "markeredgewidth": 0.5,
+    "markerfacecolor": "white",
+    "markeredgecolor": kit.INK,
 }
 MARK_LEGEND: Mapping[str, Any] = {
     "significantly higher": {"marker": "^", **HOLLOW},

@@ -135,7 +135,9 @@ def learn_resuming(start: Start, controls: Controls, output: Path) -> GateResult
     """The same; finished trainings are kept beside the output until that is written from them."""
     importance = controls.importance.to_csv(index=False).encode()
     identity = {
-        **{"task": start.task.name, "seed": start.seed, **asdict(start.settings)},
+        "task": start.task.name,
+        "seed": start.seed,
+        **asdict(start.settings),
         "gates": [asdict(controls.settings), controls.seed],
         "importance": hashlib.sha256(importance).hexdigest(),
         "model": fingerprint(start.model),

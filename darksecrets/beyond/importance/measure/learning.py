@@ -165,7 +165,9 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
     devices.use_float32()
     model, _ = load_classifier(start.model, start.task, start.seed, attention="eager")
     run = {
-        **{"task": start.task.name, "state": FINETUNED, "seed": start.seed},
+        "task": start.task.name,
+        "state": FINETUNED,
+        "seed": start.seed,
         **asdict(start.settings),
         "order_seed": start.settings.seed_of_order(start.seed),
         "precision": precision.resolve(start.settings.precision),

@@ -162,7 +162,9 @@ def measure(
     identity = {
         "axes": [[x.tolist(), y.tolist()] for x, y in axes_of(settings.grid).values()],
         "columns": declared.LOSS_SURFACES.names,
-        **{"task": of.task.name, "seed": of.seed, "sample": of.sample},
+        "task": of.task.name,
+        "seed": of.seed,
+        "sample": of.sample,
         "models": {name: fingerprint(model.folder) for name, model in models.items()},
         "snapshots": fingerprint(snapshots) if snapshots else None,
         "data": [split.fingerprint() for split in splits.values()],

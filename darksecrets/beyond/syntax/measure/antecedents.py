@@ -112,7 +112,10 @@ def resolve(
 def _arrays(found: Mapping[str, list[Any]], heads: tuple[int, ...]) -> Resolved:
     """Lists with an item per anaphor as arrays, also without any."""
     shapes = {
-        **{"text": (), "kind": (), "methods": (len(WITHOUT_MODEL),), "distances": (FURTHEST,)},
+        "text": (),
+        "kind": (),
+        "methods": (len(WITHOUT_MODEL),),
+        "distances": (FURTHEST,),
         **dict.fromkeys(("heads", "other_query", "same_kind", "form"), heads),
         "of_form": (_RULES, *heads),
     }

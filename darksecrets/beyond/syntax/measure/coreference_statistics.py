@@ -163,7 +163,8 @@ def _methods(resolved: Resolved, kind: str, which: Flags, furthest: int, seed: i
         best = _chosen(head_sums - hits[:, None], sizes, seed)
         rows.append(
             {
-                **{"method": name, "distance": furthest if name == DISTANCE else None},
+                "method": name,
+                "distance": furthest if name == DISTANCE else None,
                 **share(hits, sizes).columns("accuracy"),
                 **_add_ends("gain", best),
             }

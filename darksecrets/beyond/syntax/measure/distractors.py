@@ -247,7 +247,8 @@ def _rows(
         {
             "distractors": name,
             "layer": pd.array([None, *range(1, layers)], dtype="Int64"),
-            **{"verbs": len(counts), "sentences": len(np.unique(unit))},
+            "verbs": len(counts),
+            "sentences": len(np.unique(unit)),
             **_mean(shares, unit).columns("share", 0, 1),
             "uniform": uniform.mean(),
             **{

@@ -122,14 +122,18 @@ def table(read: Sequence[Read], trees: Sequence[Counts], seed: int) -> pd.DataFr
     total, *rates = found_by_chains[:, scoring].sum(axis=1)
     any_rate, right_rate, left_rate = (rate / total for rate in rates)
     columns = {
-        **{"arcs": int(total), "sentences": int((arcs[scoring] > 0).sum())},
+        "arcs": int(total),
+        "sentences": int((arcs[scoring] > 0).sum()),
         **uuas.columns("uuas"),
-        **{"selected": first_greatest(selected), "selecting": selected},
+        "selected": first_greatest(selected),
+        "selecting": selected,
         "chain": any_rate,
         **over.columns("over_chain", -1, 1),
         **uas.columns("uas"),
-        **{"right_chain": right_rate, "left_chain": left_rate},
-        **{"p_value": p, "q_value": benjamini_hochberg(p)},
+        "right_chain": right_rate,
+        "left_chain": left_rate,
+        "p_value": p,
+        "q_value": benjamini_hochberg(p),
     }
     rows = head_rows(columns, selected.shape)
     return ATTENTION_TREES.select(rows)
