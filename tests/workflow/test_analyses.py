@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from planning import dry_run
 from shipped import FEW, MODEL, WORDS
 
 from darksecrets.beyond import analyses
 from darksecrets.core.attention.store import AttentionStore
-from tools.planning import dry_run
 
 NEW = Path(__file__).with_name("new_analysis")
 BUDGETS = {"paper": 90, "all": 200}

@@ -4,11 +4,11 @@ import json
 
 import pytest
 import yaml
+from planning import dry_run
 from shipped import FEW, MODEL
 
 from darksecrets.pages.claims import registry
 from darksecrets.pages.contracts import TABLES
-from tools.planning import dry_run
 from workflow.lib.configuration import resolve
 
 

@@ -99,7 +99,8 @@ def test_a_checkout_that_only_changes_times_reruns_nothing(
 
 def test_every_rule_with_a_script_has_a_digest_of_its_code(smoke_config):
     """As parsed by Snakemake, so that no rule is missed."""
-    from tools.planning import dry_run
+    from planning import dry_run
+
     from workflow.lib import compat
     from workflow.lib.imports import digest, files_of
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from planning import dry_run
 from shipped import DATA, FEW, MODEL
 
 from darksecrets.core.run.files import RESOURCES
-from tools.planning import dry_run
 from workflow.lib.configuration import resolve
 
 ROOT = Path(__file__).parents[2]

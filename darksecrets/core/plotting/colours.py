@@ -6,8 +6,6 @@ told apart, markers or dashes differ too. In colour maps, darker is greater.
 
 from __future__ import annotations
 
-from functools import cache
-
 # Okabe and Ito's colours.
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
 ORANGE, VERMILLION, PINK = "#E69F00", "#D55E00", "#CC79A7"
@@ -34,8 +32,6 @@ SCORE = "Blues"
 """Colour map for task scores: darker = greater score, as in the paper."""
 CHANGE = "PuOr"
 """Colour map for differences around 0: orange below, purple above."""
-LAYERS = "viridis_r"
-"""Colour map of layers: darker = higher."""
 
 STATES = {"pretrained": BLUE, "finetuned-from-normal": ORANGE, "finetuned": GREEN}
 """Every model state."""
@@ -49,14 +45,3 @@ PATTERNS = {  # Paul Tol's muted scheme
 """Every pattern of self-attention, in the order of Figure 1."""
 PALE_BLUE, PALE_ORANGE, PALE_GREY = "#9ECAE1", "#F5B27A", "#EDEDED"
 """Behind text."""
-
-
-@cache
-def layer_colours(layers: int) -> dict[int, str]:
-    """Colour of every layer, from 1: darker = higher."""
-    import matplotlib as mpl
-    from matplotlib.colors import to_hex
-
-    palest = 0.12  # the first colours are too pale for lines
-    shares = (palest + (1 - palest) * n / max(1, layers - 1) for n in range(layers))
-    return {n: to_hex(mpl.colormaps[LAYERS](share)) for n, share in enumerate(shares, start=1)}

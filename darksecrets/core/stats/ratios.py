@@ -76,17 +76,6 @@ def share(hits: Floats, sizes: Floats) -> Ratio:
     return Ratio(value, centre - half, centre + half)
 
 
-def difference(first: Ratio, second: Ratio) -> Ratio:
-    """First − second, with the interval that follows from theirs (Zou and Donner 2008).
-
-    It covers at least 95% if the two do not depend on each other, or rise and fall together.
-    """
-    value = first.value - second.value
-    below = np.hypot(first.value - first.low, second.high - second.value)
-    above = np.hypot(first.high - first.value, second.value - second.low)
-    return Ratio(value, value - below, value + above)
-
-
 @dataclass(frozen=True)
 class _Linearized:
     """A ratio of sums over clusters, and how well it is known.

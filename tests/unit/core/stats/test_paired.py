@@ -9,6 +9,7 @@ import scipy.stats
 from darksecrets.core.stats.paired import (
     intersection_union,
     mean_intervals,
+    mean_over_heads,
     nanmean,
     sign_bound,
     sign_flips,
@@ -190,12 +191,28 @@ def test_no_choice_of_signs_is_rarer_than_the_bound_says(units):
 
 
 def test_the_bound_is_never_above_one_and_nothing_is_not_significant():
-    found = sign_bound(np.array([-3.0, 0.0, 0.0, 30.0]), np.array([9.0, 4.0, 0.0, 30.0]))
-    assert found[:3].tolist() == [1, 1, 1]
-    assert found[3] == pytest.approx(3.1787 * scipy.stats.norm.sf(np.sqrt(30)))
+    found = sign_bound(np.array([-3.0, 0.0, 0.0]), np.array([9.0, 4.0, 0.0]))
+    assert found.tolist() == [1, 1, 1]
+    found = sign_bound(np.array([30.0, 2.5]), np.array([30.0, 0.8]))
+    scaled = [30 / np.sqrt(30), 2.5 / np.sqrt(0.8)]
+    assert found == pytest.approx([3.1787 * scipy.stats.norm.sf(value) for value in scaled])
 
 
 def test_means_leave_out_what_is_missing():
     values = np.array([[1.0, np.nan, 4.0], [np.nan, np.nan, np.nan]])
     assert nanmean(values) == pytest.approx([2.5, np.nan], nan_ok=True)
     assert nanmean(values, axis=0) == pytest.approx([1.0, np.nan, 4.0], nan_ok=True)
+
+
+def test_means_over_heads_are_of_every_layer_and_then_of_the_encoder():
+    values = rng(3).normal(size=(2, 3, 4))
+    values[0, 1, 2] = np.nan
+    values[1, 2] = np.nan
+    found = mean_over_heads(values)
+    assert found.shape == (2, 4)
+    for example in range(2):
+        layers = [[v for v in layer if not np.isnan(v)] for layer in values[example]]
+        encoder = [v for layer in layers for v in layer]
+        for layer, known in enumerate([*layers, encoder]):
+            expected = sum(known) / len(known) if known else np.nan
+            assert found[example, layer] == pytest.approx(expected, nan_ok=True)

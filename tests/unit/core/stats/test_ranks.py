@@ -79,6 +79,11 @@ def test_random_rankings_agree_no_more_often_than_stated(models):
     assert ((np.array(p) < 0.05).mean(axis=0) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 150)).all()
 
 
+def test_values_that_hardly_differ_are_ranked_all_the_same():
+    values = np.arange(12.0) / 1e6
+    assert agreement(values[None], values[None], draws_of(LAYERS)).rho == pytest.approx(1)
+
+
 def test_equal_values_have_no_correlation():
     found = agreement(np.zeros((1, 12)), np.arange(12.0)[None], draws_of(LAYERS))
     assert found.pairs == 0

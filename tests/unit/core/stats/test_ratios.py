@@ -80,3 +80,12 @@ def test_intervals_cover_the_share(clusters, rate, dependent):
     found = share(hits, sizes)
     covered = (found.low <= rate) & (rate <= found.high)
     assert covered.mean() > 0.93, "1500 draws: a standard error of 0.006"
+
+
+def test_two_clusters_have_one_degree_of_freedom():
+    hits, sizes = np.array([3.0, 1.0]), np.array([4.0, 6.0])
+    found = ratio(hits, sizes)
+    p = 4 / 10
+    error = np.sqrt(2 * ((3 - 4 * p) ** 2 + (1 - 6 * p) ** 2)) / 10
+    half = t.ppf(0.975, 1) * error
+    assert [found.low, found.high] == pytest.approx([p - half, p + half])

@@ -11,6 +11,7 @@ from darksecrets.core.stats.resampling import (
     group_sums,
     halves,
     interval,
+    interval_of_known,
     multinomial_weights,
     stratified_halves,
     widened,
@@ -134,3 +135,24 @@ def test_widened_intervals_cover_means_of_few_units_as_often_as_stated():
     assert ((low > 0) | (high < 0)).mean() == pytest.approx(0.05, abs=0.015)
     few = widened(ends, means, np.ones(4000, dtype=np.int64))
     assert np.allclose(few, ends, rtol=1e-12)
+
+
+def test_intervals_are_widened_by_students_t_and_the_lost_degree_of_freedom():
+    for units in range(1, 6):
+        low, high = widened(np.array([[-2.0], [4.0]]), np.array([1.0]), np.array([units]))
+        factor = 1.0
+        if units > 1:
+            student = scipy.stats.t(units - 1).ppf(0.975) / scipy.stats.norm.ppf(0.975)
+            factor = student * np.sqrt(units / (units - 1))
+        assert (low[0], high[0]) == pytest.approx((1 - 3 * factor, 1 + 3 * factor))
+
+
+def test_percentiles_leave_out_missing_values():
+    values = np.random.default_rng(12).normal(size=(200, 3))
+    values[::3, 1] = np.nan
+    values[:, 2] = np.nan
+    found = interval_of_known(values)
+    for column in range(2):
+        known = sorted(value for value in values[:, column] if not np.isnan(value))
+        assert found[:, column] == pytest.approx(np.percentile(known, [2.5, 97.5]))
+    assert np.isnan(found[:, 2]).all()

@@ -43,10 +43,13 @@ def test_estimates_are_those_of_a_table_of_the_analysis_of_variance():
     assert found[2].high == pytest.approx(6 * rest / stats.chi2.isf(0.975, 6))
 
 
-@pytest.mark.parametrize("shape", [(3, 5), (6, 3)])
-def test_ends_are_those_of_ting_et_al_1990(shape):
+@pytest.mark.parametrize(
+    ("shape", "sds"),
+    [((3, 5), (2, 1, 1)), ((6, 3), (2, 1, 1)), ((40, 3), (0.3, 1, 1)), ((40, 3), (0.03, 0.1, 0.1))],
+)
+def test_ends_are_those_of_ting_et_al_1990(shape, sds):
     """The formulas of the paper for a difference of two mean squares, with SciPy's quantiles."""
-    values = drawn(np.random.default_rng(4), shape, (2, 1, 1))
+    values = drawn(np.random.default_rng(4), shape, sds)
     rows, columns = shape
     effect, _, residual = components(values)
     one, other = columns * effect.variance + residual.variance, residual.variance
@@ -105,6 +108,13 @@ def test_a_plain_effect_is_found():
     found = [components(drawn(rng, (3, 3), (10, 0, 1))) for _ in range(200)]
     assert np.mean([each[0].p < 0.05 for each in found]) > 0.9
     assert np.mean([each[1].p < 0.05 for each in found]) < 0.09
+
+
+def test_rows_that_differ_by_a_constant_leave_no_doubt():
+    found = components(np.array([[60.0, 61.0, 63.0]]) + np.array([[0.0], [5.0]]))
+    assert [each.p for each in found[:2]] == [0, 0]
+    assert found[0].variance == pytest.approx(12.5)
+    assert (found[2].variance, found[2].low, found[2].high) == (0, 0, 0)
 
 
 def test_equal_scores_have_no_variance():

@@ -10,7 +10,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def dry_run(config_file: Path, targets: Iterable[str], **keys: Any) -> Any:  # noqa: ANN401
+def dry_run(config_file: Path, targets: Iterable[str], **keys: Any) -> Any:
     """Snakemake's workflow with its graph of jobs.
 
     Args:
