@@ -69,7 +69,8 @@ def _headline(table: pd.DataFrame) -> str:
     is_random = table["state"] == RANDOM
     found, heads = _counted(table[~is_random])
     by_chance, others = _counted(table[is_random])
-    said = f"{found or 'No'} of {heads} heads exceed all five controls in one direction"
+    verb = "exceeds" if found == 1 else "exceed"
+    said = f"{found or 'None'} of {heads} heads {verb} all five controls in one direction"
     return f"{said}, untrained {by_chance or 'none'} of {others}" if others else said
 
 

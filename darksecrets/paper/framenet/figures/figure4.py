@@ -44,7 +44,7 @@ def describe(annotation: Annotation) -> str:
     predicate = annotation.sentence[slice(*annotation.predicate)]
     count = len(annotation.elements)
     links = "its core element" if count == 1 else f"its {count} core elements"
-    return f"{predicate!r} is linked to {links}"
+    return f"“{predicate}” is linked to {links}"
 
 
 def choose(annotations: Sequence[Annotation]) -> Annotation:
