@@ -133,7 +133,12 @@ def claims() -> pd.DataFrame:
     rows = [
         empty
         | {"paper": paper.name, "id": claim.id, "section": claim.section, "claim": claim.claim}
-        | {"verdict": "undecided", "verdict_on_paper": "not comparable", "reason": "made up"}
+        | {
+            "verdict": "undecided",
+            "verdict_on_learned_tasks": "undecided",
+            "verdict_on_paper": "not comparable",
+            "reason": "made up",
+        }
         for paper in papers
         for claim in paper.claims
     ]

@@ -50,11 +50,14 @@ def _claim(
     tasks: Collection[str],
 ) -> dict[str, Any]:
     """A claim as the page shows it."""
-    wanted = ("id", "section", "claim", "published", "value", "ci_low", "ci_high", "unit", "of")
+    wanted = (
+        *("id", "section", "claim", "published", "value", "ci_low", "ci_high", "unit", "of"),
+        *("verdict", "verdict_on_learned_tasks", "verdict_on_paper", "reason", "needs"),
+    )
     found = links(claim, series)
     task = next((name for name in tasks if name == str(row["of"]).split(" ")[0]), None)
     return {
-        **{name: row[name] for name in (*wanted, "verdict", "verdict_on_paper", "reason", "needs")},
+        **{name: row[name] for name in wanted},
         "note": claim.note,
         "figures": _figures(claim, found, series, figures),
         "links": [link | ({"task": task} if task else {}) for link in found],

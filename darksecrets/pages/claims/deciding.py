@@ -49,10 +49,41 @@ def table(papers: Iterable[Paper], tables: Tables, run: Run) -> pd.DataFrame:
     Returns:
         The table `darksecrets.pages.claims.tables.CLAIMS`.
     """
-    claims = [(claim, paper.tasks) for paper in papers for claim in paper.claims]
-    return pd.DataFrame(
-        [_row(claim, decide(claim, tasks, tables, run), run) for claim, tasks in claims]
-    )
+    rows = []
+    for paper in papers:
+        for claim in paper.claims:
+            found = decide(claim, paper.tasks, tables, run)
+            learned = decide_on_learned_tasks(claim, paper.tasks, tables, run)
+            rows.append(_row(claim, found, learned, run))
+    return pd.DataFrame(rows)
+
+
+def decide_on_learned_tasks(
+    claim: Claim, tasks: Sequence[str], tables: Tables, run: Run
+) -> Finding:
+    """Decide a claim about those of its tasks that the run's fine-tuned models have learned.
+
+    A statement about all of a paper's tasks stays open if some are not in the run. This says what
+    the run finds on the others.
+
+    Args:
+        claim: The claim.
+        tasks: The paper's tasks.
+        tables: The run's tables.
+        run: The run.
+    """
+    try:
+        unlearned = tables.unlearned()
+    except UnansweredError as why:
+        return Finding(Answer.OPEN, str(why))
+    known = [task for task in tasks if task in run.tasks and task not in unlearned]
+    questions = []
+    for question in claim.questions:
+        own = tuple(task for task in question.tasks or tasks if task in known)
+        if not own:
+            return Finding(Answer.OPEN, ABSENT)
+        questions.append(replace(question, tasks=own))
+    return decide(replace(claim, questions=tuple(questions)), known, tables, run)
 
 
 def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
@@ -291,7 +322,7 @@ def _about(words: str, names: Sequence[tuple[str, ...]], total: int) -> str:
     return f"{words}: {', '.join(said[:_SHOWN])}{more}"
 
 
-def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
+def _row(claim: Claim, finding: Finding, learned: Finding, run: Run) -> dict[str, Any]:
     """A row of the table of claims."""
     one = finding.decisive or Estimate.missing((), "")
     return {
@@ -301,6 +332,7 @@ def _row(claim: Claim, finding: Finding, run: Run) -> dict[str, Any]:
         "of": " ".join(one.name),
         "seeds": one.seeds,
         "verdict": str(finding.answer),
+        "verdict_on_learned_tasks": str(learned.answer),
         "verdict_on_paper": _verdict(claim, finding.answer, run),
         "reason": finding.reason,
         "needs": finding.needs,

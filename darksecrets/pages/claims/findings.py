@@ -124,4 +124,6 @@ def describe_verdicts(claims: pd.DataFrame) -> str:
         said += f", {undecided} are undecided"
     if len(needs):
         said += f"; most of these {needs.value_counts().index[0]}"
-    return said
+    learned = claims["verdict_on_learned_tasks"].value_counts()
+    also = [int(learned.get(answer, 0)) for answer in ("holds", "does not hold")]
+    return f"{said}. On the tasks that were learned, {also[0]} hold and {also[1]} do not"

@@ -12,7 +12,17 @@ from darksecrets.core.run.numbers import written
 from darksecrets.pages.claims.registry import Paper
 from darksecrets.pages.claims.tables import ANSWERS, NOT_COMPARABLE, VERDICTS
 
-_HEAD = ("#", "§", "claim", "paper", "this run", "holds here?", "why", "verdict")
+_HEAD = (
+    "#",
+    "§",
+    "claim",
+    "paper",
+    "this run",
+    "holds here?",
+    "on learned tasks",
+    "why",
+    "verdict",
+)
 
 _NOTES = (
     "<b>Holds here?</b> is about this run: <i>holds</i> or <i>does not hold</i> if the 95% "
@@ -20,6 +30,8 @@ _NOTES = (
     "<i>undecided</i>. A statement about every task needs every interval. Where one of several "
     "would decide, intervals are corrected for their number (Bonferroni). A statement about all of "
     "a paper's tasks stays undecided if some are not in the run, unless one that is refutes it.",
+    "<b>On learned tasks.</b> The same, only about those of the paper's tasks that the run's "
+    "fine-tuned models have learned.",
     "<b>Verdict</b> is about the paper. A run with another model or other data has none: "
     "<i>not comparable</i>.",
     "<b>What would decide.</b> An undecided claim says what the run lacks, or whether more seeds "
@@ -95,6 +107,7 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
         escape(row["published"] or "–"),
         escape(about),
         f"<b>{row['verdict']}</b>",
+        escape(row["verdict_on_learned_tasks"]),
         escape("; ".join(filter(None, (row["reason"], row["needs"])))),
         verdict,
     ]

@@ -37,6 +37,12 @@ CLAIMS = Table(
         ),
         text("verdict", "whether the claim holds in this run", values=ANSWERS),
         text(
+            "verdict_on_learned_tasks",
+            "whether it holds in this run on those of the paper's tasks that its fine-tuned models "
+            "have learned",
+            values=ANSWERS,
+        ),
+        text(
             "verdict_on_paper",
             "verdict on the paper: `verdict` if the run has its model and data",
             values=VERDICTS,

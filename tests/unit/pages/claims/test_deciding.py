@@ -273,6 +273,34 @@ def test_claims_about_pre_trained_encoders_do_not_depend_on_fine_tuning(name):
     assert decide(name, CASES[name][YES] | {"learned": table}).answer == YES
 
 
+@pytest.mark.parametrize(("unlearned", "on_learned"), [("RTE", YES), ("SST-2", NO)])
+def test_on_the_tasks_that_were_learned_a_claim_may_hold_or_fail(unlearned, on_learned):
+    """The paper has seven tasks, the run two; the claim fails on RTE and holds on SST-2."""
+    table = pd.DataFrame([LEARNED | {"task": unlearned, "bag_of_words": 53.8, "learned": False}])
+    tables = Tables(CASES["22"][NO] | {"learned": table}, TABLES)
+    run = some_tasks("RTE", "SST-2")
+    claim, tasks = CLAIMS["22"], PAPERS["kovaleva2019"].tasks
+    found = deciding.decide_on_learned_tasks(claim, tasks, tables, run)
+    assert found.answer == on_learned
+    (other,) = {"RTE", "SST-2"} - {unlearned}
+    assert {estimate.name for estimate in found.compared} == {(other,)}
+    papers = [replace(PAPERS["kovaleva2019"], claims=(claim,))]
+    row = deciding.table(papers, tables, run).iloc[0]
+    assert row["verdict_on_learned_tasks"] == on_learned
+    assert row["verdict"] == (OPEN if on_learned == YES else NO), "five tasks are missing"
+
+
+def test_on_learned_tasks_nothing_is_decided_without_one_of_the_claims_tasks():
+    """Claim 31 is about QNLI alone, which is not in the run; the other run learned no task."""
+    table = pd.DataFrame([{"task": "RTE", "bag_of_words": 53.8, "learned": False} | LEARNED])
+    tables = Tables(CASES["31"][YES] | {"learned": table}, TABLES)
+    tasks = PAPERS["kovaleva2019"].tasks
+    run = some_tasks("RTE", "SST-2")
+    assert deciding.decide_on_learned_tasks(CLAIMS["31"], tasks, tables, run).answer == OPEN
+    nothing = some_tasks("RTE")
+    assert deciding.decide_on_learned_tasks(CLAIMS["22"], tasks, tables, nothing).answer == OPEN
+
+
 def test_without_knowing_which_models_have_learned_nothing_is_decided():
     damaged = Tables(CASES["22"][YES], TABLES, {"learned": "is missing"})
     found = decide("22", damaged)
