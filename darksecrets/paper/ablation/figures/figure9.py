@@ -47,7 +47,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.locator_params(axis="x", nbins=3)
 
     height = 0.35 + 0.115 * max(table["layer"].nunique(), 3)
-    panel = kit.Panel(layers, "layers", x="Score", y="Layer", height=height, fixed=True)
+    look: dict[str, Any] = {"height": height, "fixed": True, "share": "columns"}
+    panel = kit.Panel(layers, "layers", x="Score", y="Layer", **look)
     return kit.page(
         sources,
         describe_needed_layers(table, sources.main_metrics),

@@ -62,4 +62,5 @@ def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.Dat
     feature = str(best.idxmax())
     weight = float(np.mean([each.loc[feature].max() for each in weights.values()]))
     named = feature if feature.startswith("[") else f"a {feature}"
-    return f"[CLS] attends most beyond chance to {named}: {100 * weight:.0f}% in the best head"
+    whose = "the best head" if len(weights) == 1 else "a task's best head"
+    return f"[CLS] attends most beyond chance to {named}: {100 * weight:.0f}% in {whose}"
