@@ -21,7 +21,10 @@ BEYOND = "beyond"
 """Folder of the run of `config/real-beyond.yaml`."""
 
 MOST_BYTES = 2_000_000
-"""How much all kept files may take."""
+"""How much all kept tables may take."""
+
+ATLAS = "atlas.html"
+"""The atlas of the paper's run, which is kept, too: the site links to it."""
 
 TABLES = {
     PAPER: (
@@ -110,8 +113,10 @@ def keep(run: Path, name: str) -> None:
     files = [
         run / "run.json",
         run / "config.yaml",
-        *(run / "tables" / f"{t}.csv" for t in TABLES[name]),
+        *(run / "tables" / f"{table}.csv" for table in TABLES[name]),
     ]
+    if name == PAPER:
+        files.append(run / ATLAS)
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise RealRunError(f"The run is not finished; it lacks {', '.join(missing)}.")

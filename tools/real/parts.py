@@ -68,7 +68,8 @@ def scores() -> str:
         (row["task"], row["metric"], row["quantity"]): row["paper"]
         for row in _rows(run.table("beside_paper"))
     }
-    learned = run.table("learned").groupby("task", sort=False)["learned"]
+    seeds_of_run = run.table("learned").dropna(subset="seed")
+    learned = seeds_of_run.groupby("task", sort=False)["learned"]
     counts = {str(task): f"{seeds.sum()} of {len(seeds)}" for task, seeds in learned}
     rows = []
     for task, metric, model in means:
@@ -107,9 +108,8 @@ def later_claims(analysis: str) -> str:
 
 def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
     """Claims of a run, by the paper's file and their numbers, as a table."""
-    table = Run.kept(run).table("claims")
-    texts = {"published": "", "unit": "", "of": "", "reason": ""}
-    found = {(row["paper"], str(row["id"])): row for row in _rows(table.fillna(texts))}
+    table = Run.kept(run).table("claims").fillna({"published": "", "unit": "", "of": ""})
+    found = {(row["paper"], str(row["id"])): row for row in _rows(table)}
     rows = []
     for place in ((paper, name) for paper, chosen in names.items() for name in chosen):
         claim = found[place]
@@ -117,18 +117,27 @@ def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
         if about:
             of = f"({claim['of']})" if claim["of"] else ""
             about = " ".join(filter(None, (about, claim["unit"], of)))
-        why = claim["reason"] if claim["verdict"] == "undecided" else ""
-        rows.append([claim["claim"], claim["published"], about, claim["verdict"], why])
+        answers = [claim["verdict_on_learned_tasks"], claim["verdict"]]
+        rows.append([claim["claim"], claim["published"], about, *answers])
     cells = [[str(cell) or "–" for cell in row] for row in rows]
-    return write_table(["claim", "paper", "here", "holds here?", "why undecided"], cells)
+    return write_table(["claim", "paper", "here", "on learned tasks", "on all tasks"], cells)
 
 
 def answers() -> str:
-    """How many of the paper's claims hold, do not hold, and are undecided."""
+    """How many of the paper's claims hold, do not hold, and are undecided, on learned tasks."""
+    return _count_answers("verdict_on_learned_tasks")
+
+
+def answers_on_all_tasks() -> str:
+    """How many of the paper's claims hold, do not hold, and are undecided, on the paper's tasks."""
+    return _count_answers("verdict")
+
+
+def _count_answers(column: str) -> str:
     table = Run.kept(PAPER).table("claims")
-    counts = table.loc[table["paper"] == KOVALEVA, "verdict"].value_counts()
+    counts = table.loc[table["paper"] == KOVALEVA, column].value_counts()
     holds, fails, open_ = (counts.get(name, 0) for name in ("holds", "does not hold", "undecided"))
-    return f"Of {counts.sum()} claims, {holds} hold, {fails} do not, and {open_} are undecided"
+    return f"of {counts.sum()} claims, {holds} hold, {fails} do not, and {open_} are undecided"
 
 
 def finding(figure: str) -> str:
@@ -162,6 +171,87 @@ def gain() -> str:
     return write_interval(row["difference"], row["ci_low"], row["ci_high"], ".1f")
 
 
+def summary() -> str:
+    """What the run found, in a table of a few rows."""
+    run = Run.kept(PAPER)
+    changed, tasks = _count_tasks_whose_last_layers_change_most(run.table("cosine"))
+    survival = run.table("survival")
+    survival = survival[(survival["state"] == "finetuned") & (survival["kind"] == "head")]
+    gains = _main_metric(survival).groupby("task")["unbiased_gain"].mean()
+    patterns = run.table("patterns")
+    shown = (
+        (patterns["state"] == "finetuned")
+        & (patterns["classifier"] == "cnn")
+        & (patterns["definition"] == "strict")
+        & (patterns["pattern"] == "heterogeneous")
+    )
+    shares = 100 * patterns[shown].groupby("task")["share"].mean()
+    heads = run.table("framenet_heads")
+    heads = heads[heads["state"] == "pretrained"]
+    exceeding = heads.groupby(["layer", "head"])["exceeds_controls"].any()
+    rows = [
+        [
+            "Do the last two layers change most?",
+            "yes, except on QQP",
+            f"on {changed} of {tasks} tasks",
+        ],
+        ["Points that fine-tuning adds, mean over tasks", "35.9", gain()],
+        [
+            "Heterogeneous maps, fine-tuned, the paper's definition",
+            "32 to 61 %",
+            f"{write_range(shares, '.0f')} %",
+        ],
+        [
+            "Heads that attend along frame links",
+            "2 of 144",
+            f"{exceeding.sum()} of {len(exceeding)}, beyond all controls",
+        ],
+        [
+            "Points that disabling the best head gains",
+            "0.1 to 1.2",
+            f"{write_range(gains, '.1f')}, on examples that did not choose the head",
+        ],
+    ]
+    return write_table(["question", "paper", "here"], rows)
+
+
+def probe() -> str:
+    """How well a probe over the attention of all heads parses, in per cent."""
+    table = Run.kept(BEYOND).table("attention_probes")
+    (row,) = (row for row in _rows(table) if row["probe"] == "attention")
+    value, low, high = (100 * row[name] for name in ("uas", "uas_low", "uas_high"))
+    return write_interval(value, low, high, ".1f")
+
+
+def special_shares(column: str) -> str:
+    """Share of attention that special tokens get before fine-tuning, over tasks, in per cent."""
+    table = Run.kept(BEYOND).table("norm_levels")
+    is_whole = (table["state"] == "pretrained") & table["layer"].isna()
+    return write_range(100 * table.loc[is_whole & (table["kind"] == "special"), column], ".0f")
+
+
+def write_range(values: pd.Series[float], form: str) -> str:
+    """The least and the greatest of some numbers, such as ``32 to 61``."""
+    return f"{written(values.min(), form)} to {written(values.max(), form)}"
+
+
+def _count_tasks_whose_last_layers_change_most(cosine: pd.DataFrame) -> tuple[int, int]:
+    """Tasks of which the last two layers have the lowest mean similarities, and all tasks."""
+    means = cosine.groupby(["task", "layer"])["similarity"].mean().unstack()
+    last = means[sorted(means.columns)[-2:]].max(axis=1)
+    others = means[sorted(means.columns)[:-2]].min(axis=1)
+    return int((last < others).sum()), len(means)
+
+
+def _main_metric(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a task's accuracy; of a task without it, rows of its first metric."""
+    chosen = {
+        task: "accuracy" if "accuracy" in set(metrics) else metrics.iloc[0]
+        for task, metrics in table.groupby("task", sort=False)["metric"]
+    }
+    return table[table["metric"] == table["task"].map(chosen)]
+
+
 def costs(name: str) -> str:
     """CPU time and memory by rule, the longest first."""
     table = Run.kept(name).costs.sort_values("cpu", ascending=False)
@@ -190,8 +280,12 @@ def fact(name: str, key: str) -> str:
 PARTS: dict[str, Part] = {
     "scores": scores,
     "answers": answers,
+    "answers-on-all-tasks": answers_on_all_tasks,
     "gain": gain,
     "printed": printed,
+    "summary": summary,
+    "probe": probe,
+    **{f"special-{name}": functools.partial(special_shares, name) for name in ("weight", "norm")},
     **{f"finding-{name}": functools.partial(finding, name) for name in FIGURES},
     **{f"claims-{name}": functools.partial(claims, name) for name in QUESTIONS},
     **{f"claims-{name}": functools.partial(later_claims, name) for name in LATER},
