@@ -79,8 +79,9 @@ def decide_on_learned_tasks(
     known = [task for task in tasks if task in run.tasks and task not in unlearned]
     questions = []
     for question in claim.questions:
-        own = tuple(task for task in question.tasks or tasks if task in known)
-        if not own:
+        about = question.tasks or tasks
+        own = tuple(task for task in about if task in known)
+        if about and not own:
             return Finding(Answer.OPEN, ABSENT)
         questions.append(replace(question, tasks=own))
     return decide(replace(claim, questions=tuple(questions)), known, tables, run)

@@ -290,6 +290,16 @@ def test_on_the_tasks_that_were_learned_a_claim_may_hold_or_fail(unlearned, on_l
     assert row["verdict"] == (OPEN if on_learned == YES else NO), "five tasks are missing"
 
 
+def test_claims_about_no_task_do_not_depend_on_what_was_learned():
+    """A treebank has no tasks."""
+    assert PAPERS["clark2019"].tasks == ()
+    for case in (YES, NO):
+        tables = Tables(CASES["S2"][case], TABLES)
+        found = deciding.decide_on_learned_tasks(CLAIMS["S2"], (), tables, RUN)
+        assert found == decide("S2", tables)
+        assert found.answer == case
+
+
 def test_on_learned_tasks_nothing_is_decided_without_one_of_the_claims_tasks():
     """Claim 31 is about QNLI alone, which is not in the run; the other run learned no task."""
     table = pd.DataFrame([{"task": "RTE", "bag_of_words": 53.8, "learned": False} | LEARNED])
