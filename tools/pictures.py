@@ -2,7 +2,8 @@ r"""Make the pictures in docs/images again, from finished runs.
 
 python -m tools.pictures --demo results/demo --real results/real --beyond results/real-beyond
 
-Figures are those of the runs; the atlas and the report are shown in headless Chromium. Pictures of
+The gallery has all figures of the demonstration. Figures, atlas and report of the real run are
+those of the pages about it; atlas and report are shown in headless Chromium. Pictures of
 `inspect` and of the labelling page are made from what ships. Pictures of a run that is not given
 stay as they are, and are named; what cannot be made is named with its reason, and the command then
 fails.
@@ -30,9 +31,6 @@ IMAGES = ROOT / "docs" / "images"
 TEXT = "The teacher praised the boys. ||| She was proud of them."
 """What docs/inspect.md looks at."""
 
-BY_HAND = ("architecture.svg",)
-"""Pictures that are drawn by hand."""
-
 
 @dataclass(frozen=True)
 class Page:
@@ -51,22 +49,16 @@ class Page:
     see: str = ""
 
 
-DEMO: Mapping[str, str | Page] = {
-    "atlas.png": Page("atlas.html", (1280, 1080), "task=RTE"),
-    "atlas-card.png": Page("atlas.html", (1280, 3000), "task=RTE&head=3.4", ".card"),
-    "report.png": Page("report.html", (1280, 800)),
-}
-"""Pictures of the demonstration: pages, or names of figures."""
-
 GALLERY_WIDTH = 900
 """Pixels of the pictures of all figures."""
 COLOURS = 256
 """Colours of these pictures."""
 
 REAL: Mapping[str, str | Page] = {
-    **{f"real-figure{n}.png": f"figure{n}" for n in (1, 2, 3, 5, 6, 7, 8, 9)},
-    "real-figure3-controls.png": "figure3_controls",
-    "real-ablation-gains.png": "ablation_gains",
+    **{f"real-figure{n}.png": f"figure{n}" for n in (2, 3, 5, 6, 7, 8, 9)},
+    "atlas.png": Page("atlas.html", (1280, 1080), "task=MRPC"),
+    "atlas-card.png": Page("atlas.html", (1280, 1700), "task=MRPC&head=3.8"),
+    "report.png": Page("report.html", (1280, 800)),
 }
 """Pictures of the run on real data."""
 
@@ -86,7 +78,7 @@ LABELLING = "labelling-page.png"
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*DEMO, *REAL, *BEYOND, *LOOK, LABELLING}
+    return {*REAL, *BEYOND, *LOOK, LABELLING}
 
 
 class Problems(list[str]):
@@ -181,6 +173,13 @@ def make_gallery(figures: Path) -> None:
         figures: The folder of its figures.
     """
     gallery = IMAGES / "gallery"
+    missing = {file.name for file in gallery.glob("*.png")} - {
+        file.name for file in figures.glob("*.png")
+    }
+    if missing:
+        raise FileNotFoundError(
+            f"{figures} lacks {', '.join(sorted(missing))}. First run make demo ANALYSES=all."
+        )
     shutil.rmtree(gallery, ignore_errors=True)
     gallery.mkdir()
     for file in sorted(figures.glob("*.png")):
@@ -234,7 +233,6 @@ def main() -> None:
     arguments = parser.parse_args()
     problems = Problems()
     for run, pictures, what in (
-        (arguments.demo, DEMO, "demonstration"),
         (arguments.real, REAL, "real run"),
         (arguments.beyond, BEYOND, "real run of later analyses"),
     ):
@@ -244,8 +242,11 @@ def main() -> None:
         else:
             with problems.noted(str(run)):
                 make_run_pictures(run.resolve(), pictures, problems)
-                if pictures is DEMO:
-                    make_gallery(run / "figures")
+    if arguments.demo is None or not arguments.demo.is_dir():
+        print("The gallery stays as it is (no demonstration is given).")
+    else:
+        with problems.noted("gallery"):
+            make_gallery(arguments.demo / "figures")
     with problems.noted(", ".join(LOOK)):
         make_text_pictures()
     with problems.noted(LABELLING):

@@ -197,7 +197,7 @@ def summary() -> str:
         ],
         ["Points that fine-tuning adds, mean over tasks", "35.9", gain()],
         [
-            "Heterogeneous maps, fine-tuned, the paper's definition",
+            "Heterogeneous maps, fine-tuned",
             "32 to 61 %",
             f"{write_range(shares, '.0f')} %",
         ],
@@ -209,7 +209,7 @@ def summary() -> str:
         [
             "Points that disabling the best head gains",
             "0.1 to 1.2",
-            f"{write_range(gains, '.1f')}, on examples that did not choose the head",
+            f"{write_range(gains, '.1f')}, on held-out examples",
         ],
     ]
     return write_table(["question", "paper", "here"], rows)

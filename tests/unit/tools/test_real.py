@@ -1,6 +1,8 @@
 """The kept tables of the real run, and the parts of pages that are made from them."""
 
+import csv
 import json
+from collections import Counter, defaultdict
 
 import pandas as pd
 import pytest
@@ -60,3 +62,162 @@ def test_every_claim_of_the_paper_belongs_to_one_question():
     named = [name for names in parts.QUESTIONS.values() for name in names]
     importance = "48"  # is decided by the analysis of this name, which the run does not make
     assert sorted([*named, importance]) == sorted(claim.id for claim in paper.claims)
+
+
+def test_pages_show_what_the_kept_tables_say(root):
+    shown = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    texts = {page.name: page.read_text(encoding="utf-8") for page in shown}
+    assert {name: pages.fill(text, name) for name, text in texts.items()} == texts
+    with_parts = {name for name, text in texts.items() if pages.PART.search(text)}
+    assert with_parts == {"README.md", "findings.md", "real-run.md"}
+
+
+def _kept_rows(table, run=kept.PAPER, **where):
+    """Rows of a kept table as text, selected by a plain loop."""
+    with (kept.KEPT / run / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        return [row for row in rows if all(row[name] == value for name, value in where.items())]
+
+
+def _means(rows, value, *by):
+    """Means by hand."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in by)].append(float(row[value]))
+    return {name: sum(values) / len(values) for name, values in groups.items()}
+
+
+def test_the_summary_follows_from_the_kept_tables():
+    """Every number is computed again from the text of the tables."""
+    said = [line.split(" | ")[-1].rstrip(" |") for line in parts.summary().strip().splitlines()[2:]]
+    layers, gain, shares, links, heads = said
+
+    similarity = _means(_kept_rows("cosine"), "similarity", "task", "layer")
+    tasks = sorted({task for task, _ in similarity})
+    last = [
+        task
+        for task in tasks
+        if {"5", "6"} == set(sorted(map(str, range(1, 7)), key=lambda i: similarity[task, i])[:2])
+    ]
+    assert layers == f"on {len(last)} of {len(tasks)} tasks"
+
+    (row,) = _kept_rows("mean_differences", model="finetuned", reference="pretrained")
+    numbers = [f"{float(row[name]):.1f}" for name in ("difference", "ci_low", "ci_high")]
+    assert gain == "{} ({} to {})".format(*numbers)
+
+    rows = _kept_rows(
+        "patterns",
+        state="finetuned",
+        classifier="cnn",
+        definition="strict",
+        pattern="heterogeneous",
+    )
+    found = [100 * value for value in _means(rows, "share", "task").values()]
+    assert shares == f"{min(found):.0f} to {max(found):.0f} %"
+
+    rows = _kept_rows("framenet_heads", state="pretrained")
+    every = {(row["layer"], row["head"]) for row in rows}
+    exceeding = {(row["layer"], row["head"]) for row in rows if row["exceeds_controls"] == "True"}
+    assert links == f"{len(exceeding)} of {len(every)}, beyond all controls"
+
+    main = {"MRPC": "accuracy", "RTE": "accuracy", "SST-2": "accuracy", "STS-B": "pearson"}
+    rows = _kept_rows("survival", state="finetuned", kind="head")
+    rows = [row for row in rows if row["metric"] == main[row["task"]]]
+    gains = [round(value, 1) for value in _means(rows, "unbiased_gain", "task").values()]
+    assert heads.startswith(f"{min(gains):.1f} to {max(gains):.1f},".replace("-", "−"))
+
+
+@pytest.mark.parametrize(
+    ("part", "column"),
+    [
+        (parts.answers, "verdict_on_learned_tasks"),
+        (parts.answers_on_all_tasks, "verdict"),
+    ],
+)
+def test_answers_are_counted(part, column):
+    counts = Counter(row[column] for row in _kept_rows("claims", paper=parts.KOVALEVA))
+    assert part() == (
+        f"of {sum(counts.values())} claims, {counts['holds']} hold, "
+        f"{counts['does not hold']} do not, and {counts['undecided']} are undecided"
+    )
+
+
+def test_sentences_of_the_page_agree_with_the_kept_tables():
+    """What docs/real-run.md says of every figure, computed by hand."""
+    seeds = [row for row in _kept_rows("learned", task="RTE") if row["seed"]]
+    assert [row["learned"] for row in seeds] == ["False"] * 3
+
+    random = {
+        (row["task"], row["metric"]): row
+        for row in _kept_rows("score_means", model="finetuned-from-normal")
+    }
+    bags = {
+        (row["task"], row["metric"]): float(row["score"])
+        for row in _kept_rows("baselines", baseline="bag of words")
+    }
+    sst, sts = random["SST-2", "accuracy"], random["STS-B", "pearson"]
+    assert float(sst["ci_low"]) < bags["SST-2", "accuracy"] < float(sst["ci_high"])
+    assert float(sts["ci_high"]) < bags["STS-B", "pearson"]
+
+    rows = _kept_rows("patterns", classifier="cnn", definition="strict")
+    shares = _means(rows, "share", "pattern", "state", "task")
+    tasks = sorted({row["task"] for row in rows})
+    for task in tasks:
+        before, after = (
+            shares["heterogeneous", state, task] for state in ("pretrained", "finetuned")
+        )
+        assert after > before
+        assert shares["block", "finetuned", task] < 0.03
+
+    heads = _kept_rows("framenet_heads", state="pretrained")
+    place = ("direction", "layer", "head")
+    above = [
+        tuple(row[name] for name in place) for row in heads if row["above_percentile"] == "True"
+    ]
+    assert ("element_to_predicate", "6", "5") in above
+    beyond = [
+        tuple(row[name] for name in place) for row in heads if row["exceeds_controls"] == "True"
+    ]
+    assert beyond == [("predicate_to_element", "4", "12")]
+
+    similarity = _means(_kept_rows("cosine"), "similarity", "task", "layer")
+    assert min(similarity[task, layer] for task in tasks for layer in "123") > 0.95
+
+    rows = _kept_rows("cls_attention", state="finetuned")
+    weights = _means(rows, "weight", "task", "feature", "head")
+    for task in tasks:
+        best = {
+            feature: max(weights[task, feature, str(head)] for head in range(1, 13))
+            for feature in ("noun", "[SEP]")
+        }
+        assert best["noun"] > best["[SEP]"]
+
+    effects = _kept_rows("head_ablation", state="finetuned")
+    significant = Counter(row["task"] for row in effects if float(row["q_value"]) < 0.05)
+    assert significant["STS-B"] > 0.5 * sum(significant.values())
+
+    deltas = _means(_kept_rows("layer_ablation", state="finetuned"), "delta", "task", "layer")
+    for task in ("MRPC", "STS-B"):
+        assert min("123456", key=lambda layer: deltas[task, layer]) == "2"
+    assert min(deltas["SST-2", layer] for layer in "123456") > -2
+
+
+def test_what_does_not_hold_is_named():
+    rows = _kept_rows("claims", paper=parts.KOVALEVA)
+    failed = {row["id"] for row in rows if row["verdict_on_learned_tasks"] == "does not hold"}
+    assert failed == {"32", "34", "35", "44"}
+    held = {row["id"] for row in rows if row["verdict_on_learned_tasks"] == "holds"}
+    assert held >= {"20", "26", "33"}
+    best = next(row for row in rows if row["id"] == "1")
+    assert best["verdict_on_learned_tasks"] == "undecided"
+
+
+def test_numbers_of_later_analyses_follow_from_the_kept_tables():
+    (row,) = _kept_rows("attention_probes", run=kept.BEYOND, probe="attention")
+    numbers = [f"{100 * float(row[name]):.1f}" for name in ("uas", "uas_low", "uas_high")]
+    assert parts.probe() == "{} ({} to {})".format(*numbers)
+    where = {"state": "pretrained", "layer": "", "kind": "special"}
+    rows = _kept_rows("norm_levels", run=kept.BEYOND, **where)
+    for column in ("weight", "norm"):
+        low, *_, high = sorted(100 * float(row[column]) for row in rows)
+        assert parts.special_shares(column) == f"{low:.0f} to {high:.0f}"
