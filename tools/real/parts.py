@@ -195,19 +195,19 @@ def summary() -> str:
             "yes, except on QQP",
             f"on {changed} of {tasks} tasks",
         ],
-        ["Points that fine-tuning adds, mean over tasks", "35.9", gain()],
+        ["Points gained by fine-tuning", "35.9", gain()],
         [
             "Heterogeneous maps, fine-tuned",
             "32 to 61 %",
             f"{write_range(shares, '.0f')} %",
         ],
         [
-            "Heads that attend along frame links",
+            "Heads along frame links",
             "2 of 144",
             f"{exceeding.sum()} of {len(exceeding)}, beyond all controls",
         ],
         [
-            "Points that disabling the best head gains",
+            "Points gained without the best head",
             "0.1 to 1.2",
             f"{write_range(gains, '.1f')}, on held-out examples",
         ],
