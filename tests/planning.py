@@ -1,4 +1,4 @@
-"""The graph of jobs that a run would have, for tools and tests that look into it."""
+"""The graph of jobs that a run would have, for tests that look into it."""
 
 from __future__ import annotations
 

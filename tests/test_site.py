@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tools.real.pages import PART
+
 pytestmark = pytest.mark.slow
 
 #: Pages that people write, and the most words they may have, besides parts made from tables.
@@ -84,5 +86,4 @@ def test_the_reference_follows_from_the_code(site):
 @pytest.mark.parametrize("name", MOST_WORDS)
 def test_pages_are_short(root, name):
     text = (root / "docs" / name).read_text(encoding="utf-8")
-    words = re.sub(r"<!--= .*?<!--/-->", "", text, flags=re.DOTALL).split()
-    assert len(words) <= MOST_WORDS[name]
+    assert len(PART.sub("", text).split()) <= MOST_WORDS[name]

@@ -40,13 +40,11 @@ class Page:
         file: The page, from the run's folder.
         size: Width and height of the window in pixels.
         address: What follows ``#``.
-        see: CSS selector of what the picture shows; empty for the window.
     """
 
     file: str
     size: tuple[int, int]
     address: str = ""
-    see: str = ""
 
 
 GALLERY_WIDTH = 900
@@ -124,7 +122,6 @@ def show(running: Any, url: str, page: Page, file: Path, ready: str) -> None:  #
         file: The picture.
         ready: JavaScript that returns whether the page is drawn.
     """
-    from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import WebDriverWait
 
     width, height = page.size
@@ -135,10 +132,7 @@ def show(running: Any, url: str, page: Page, file: Path, ready: str) -> None:  #
     running.get("about:blank")
     running.get(f"{url}#{page.address}" if page.address else url)
     WebDriverWait(running, 60).until(lambda _: running.execute_script(ready))
-    if page.see:
-        running.find_element(By.CSS_SELECTOR, page.see).screenshot(str(file))
-    else:
-        running.save_screenshot(str(file))
+    running.save_screenshot(str(file))
 
 
 READY = {

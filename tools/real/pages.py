@@ -28,10 +28,15 @@ def fill(text: str, page: str) -> str:
     return PART.sub(make, text)
 
 
+def find_pages() -> list[Path]:
+    """README and the pages of `docs`, which may have parts."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
 def write() -> list[Path]:
-    """Fill README and the pages of `docs`; returns those that changed."""
+    """Fill all pages; returns those that changed."""
     changed = []
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    for page in find_pages():
         text = page.read_text(encoding="utf-8")
         filled = fill(text, page.name)
         if filled != text:

@@ -11,11 +11,16 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.core.data.metrics import METRICS
+from darksecrets.core.data.metrics import METRICS, accuracy_rows
 from darksecrets.core.run.numbers import written
 from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.pages.claims.beside_paper import SCORES
-from darksecrets.pages.claims.page import number
+from darksecrets.pages.claims.findings import count_answers
+from darksecrets.pages.claims.page import describe_number
+from darksecrets.paper.finetuning.findings import find_tasks_whose_last_layers_change_most
+from darksecrets.paper.framenet.figures.figure3_controls import count_exceeding_heads
+from darksecrets.paper.patterns.classes import CNN
+from darksecrets.paper.patterns.findings import heterogeneous_shares
 from tools.real.kept import BEYOND, PAPER, Run
 
 Part = Callable[[], str]
@@ -113,10 +118,7 @@ def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
     rows = []
     for place in ((paper, name) for paper, chosen in names.items() for name in chosen):
         claim = found[place]
-        about = number(claim)
-        if about:
-            of = f"({claim['of']})" if claim["of"] else ""
-            about = " ".join(filter(None, (about, claim["unit"], of)))
+        about = describe_number(claim)
         answers = [claim["verdict_on_learned_tasks"], claim["verdict"]]
         rows.append([claim["claim"], claim["published"], about, *answers])
     cells = [[str(cell) or "–" for cell in row] for row in rows]
@@ -135,9 +137,9 @@ def answers_on_all_tasks() -> str:
 
 def _count_answers(column: str) -> str:
     table = Run.kept(PAPER).table("claims")
-    counts = table.loc[table["paper"] == KOVALEVA, column].value_counts()
-    holds, fails, open_ = (counts.get(name, 0) for name in ("holds", "does not hold", "undecided"))
-    return f"of {counts.sum()} claims, {holds} hold, {fails} do not, and {open_} are undecided"
+    found = table.loc[table["paper"] == KOVALEVA, column]
+    holds, fails, undecided = count_answers(found)
+    return f"of {len(found)} claims, {holds} hold, {fails} do not, and {undecided} are undecided"
 
 
 def finding(figure: str) -> str:
@@ -174,37 +176,31 @@ def gain() -> str:
 def summary() -> str:
     """What the run found, in a table of a few rows."""
     run = Run.kept(PAPER)
-    changed, tasks = _count_tasks_whose_last_layers_change_most(run.table("cosine"))
+    cosine = run.table("cosine")
+    tasks = cosine["task"].unique().tolist()
+    changed = find_tasks_whose_last_layers_change_most(cosine, tasks)
+    shares = heterogeneous_shares(run.table("patterns"), CNN, "finetuned", tasks)
+    heads = run.table("framenet_heads")
+    exceeding, every = count_exceeding_heads(heads[heads["state"] == "pretrained"])
     survival = run.table("survival")
     survival = survival[(survival["state"] == "finetuned") & (survival["kind"] == "head")]
-    gains = _main_metric(survival).groupby("task")["unbiased_gain"].mean()
-    patterns = run.table("patterns")
-    shown = (
-        (patterns["state"] == "finetuned")
-        & (patterns["classifier"] == "cnn")
-        & (patterns["definition"] == "strict")
-        & (patterns["pattern"] == "heterogeneous")
-    )
-    shares = 100 * patterns[shown].groupby("task")["share"].mean()
-    heads = run.table("framenet_heads")
-    heads = heads[heads["state"] == "pretrained"]
-    exceeding = heads.groupby(["layer", "head"])["exceeds_controls"].any()
+    gains = accuracy_rows(survival).groupby("on")["unbiased_gain"].mean()
     rows = [
         [
             "Do the last two layers change most?",
             "yes, except on QQP",
-            f"on {changed} of {tasks} tasks",
+            f"on {len(changed)} of {len(tasks)} tasks",
         ],
         ["Points gained by fine-tuning", "35.9", gain()],
         [
             "Heterogeneous maps, fine-tuned",
             "32 to 61 %",
-            f"{write_range(shares, '.0f')} %",
+            f"{write_range(100 * shares, '.0f')} %",
         ],
         [
             "Heads along frame links",
             "2 of 144",
-            f"{exceeding.sum()} of {len(exceeding)}, beyond all controls",
+            f"{exceeding} of {every}, beyond all controls",
         ],
         [
             "Points gained without the best head",
@@ -233,23 +229,6 @@ def special_shares(column: str) -> str:
 def write_range(values: pd.Series[float], form: str) -> str:
     """The least and the greatest of some numbers, such as ``32 to 61``."""
     return f"{written(values.min(), form)} to {written(values.max(), form)}"
-
-
-def _count_tasks_whose_last_layers_change_most(cosine: pd.DataFrame) -> tuple[int, int]:
-    """Tasks of which the last two layers have the lowest mean similarities, and all tasks."""
-    means = cosine.groupby(["task", "layer"])["similarity"].mean().unstack()
-    last = means[sorted(means.columns)[-2:]].max(axis=1)
-    others = means[sorted(means.columns)[:-2]].min(axis=1)
-    return int((last < others).sum()), len(means)
-
-
-def _main_metric(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a task's accuracy; of a task without it, rows of its first metric."""
-    chosen = {
-        task: "accuracy" if "accuracy" in set(metrics) else metrics.iloc[0]
-        for task, metrics in table.groupby("task", sort=False)["metric"]
-    }
-    return table[table["metric"] == table["task"].map(chosen)]
 
 
 def costs(name: str) -> str:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from darksecrets.core.run.tables import Table, integer, text
+from darksecrets.pages.claims.answers import Answer
 from darksecrets.paper.ablation.findings import describe_needed_heads
 from darksecrets.paper.features.findings import describe_special_tokens
 from darksecrets.paper.finetuning.findings import describe_changed_layers, describe_learned_tasks
@@ -113,10 +115,7 @@ def find(tables: Tables, claims: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 def describe_verdicts(claims: pd.DataFrame) -> str:
     """How many claims hold in the run, how many do not, and what the others would need."""
-    counts = claims["verdict"].value_counts()
-    holds, fails, undecided = (
-        int(counts.get(answer, 0)) for answer in ("holds", "does not hold", "undecided")
-    )
+    holds, fails, undecided = count_answers(claims["verdict"])
     said = f"Of {len(claims)} claims, {holds} hold in this run, {fails} do not"
     needs = claims.loc[claims["verdict"] == "undecided", "needs"].dropna()
     needs = needs[needs != ""]
@@ -124,6 +123,14 @@ def describe_verdicts(claims: pd.DataFrame) -> str:
         said += f", {undecided} are undecided"
     if len(needs):
         said += f"; most of these {needs.value_counts().index[0]}"
-    learned = claims["verdict_on_learned_tasks"].value_counts()
-    also = [int(learned.get(answer, 0)) for answer in ("holds", "does not hold")]
-    return f"{said}. On the tasks that were learned, {also[0]} hold and {also[1]} do not"
+    holds, fails, _ = count_answers(claims["verdict_on_learned_tasks"])
+    return f"{said}. On the tasks that were learned, {holds} hold and {fails} do not"
+
+
+def count_answers(answers: pd.Series[Any]) -> tuple[int, int, int]:
+    """How many claims hold, do not hold, and are undecided."""
+    counts = answers.value_counts()
+    holds, fails, undecided = (
+        int(counts.get(answer, 0)) for answer in (Answer.YES, Answer.NO, Answer.OPEN)
+    )
+    return holds, fails, undecided

@@ -97,9 +97,7 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
     verdict = escape(row["verdict_on_paper"])
     if row["verdict_on_paper"] != NOT_COMPARABLE:
         verdict = f"<b>{verdict}</b>"
-    ours = number(row)
-    of = f"({row['of']})" if row["of"] else ""
-    about = " ".join(filter(None, (ours, row["unit"], of))) if ours else "–"
+    about = describe_number(row) or "–"
     return [
         escape(row["id"]),
         escape(row["section"]),
@@ -111,6 +109,15 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
         escape("; ".join(filter(None, (row["reason"], row["needs"])))),
         verdict,
     ]
+
+
+def describe_number(row: Mapping[Any, Any]) -> str:
+    """Our number with its interval, its unit, and what it is of; empty if there is none."""
+    ours = number(row)
+    if not ours:
+        return ""
+    of = f"({row['of']})" if row["of"] else ""
+    return " ".join(filter(None, (ours, row["unit"], of)))
 
 
 def number(row: Mapping[Any, Any]) -> str:

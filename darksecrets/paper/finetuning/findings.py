@@ -19,15 +19,33 @@ def describe_changed_layers(cosine: pd.DataFrame, tasks: Sequence[str]) -> str:
         cosine: The table `cosine`.
         tasks: Tasks that are described.
     """
-    means = cosine.groupby(["task", "layer"])["similarity"].mean()
     if len(tasks) == 1:
-        return f"Fine-tuning on {tasks[0]} changes layer {means[tasks[0]].idxmin()} most"
-    layers = int(cosine["layer"].max())
-    last = min(LAST, layers - 1)
-    changed = [set(means[task].nsmallest(last).index) for task in tasks]
-    found = sum(each == set(range(layers - last + 1, layers + 1)) for each in changed)
-    which = "the last two layers" if last > 1 else "the last layer"
+        means = cosine[cosine["task"] == tasks[0]].groupby("layer")["similarity"].mean()
+        return f"Fine-tuning on {tasks[0]} changes layer {means.idxmin()} most"
+    found = len(find_tasks_whose_last_layers_change_most(cosine, tasks))
+    which = "the last two layers" if _count_last_layers(cosine) > 1 else "the last layer"
     return f"Fine-tuning changes {which} most on {found} of {len(tasks)} tasks"
+
+
+def find_tasks_whose_last_layers_change_most(
+    cosine: pd.DataFrame, tasks: Sequence[str]
+) -> list[str]:
+    """Tasks whose last two layers have the lowest similarities, by means over heads and seeds.
+
+    Args:
+        cosine: The table `cosine`.
+        tasks: Tasks among which they are looked for.
+    """
+    means = cosine.groupby(["task", "layer"])["similarity"].mean()
+    layers = int(cosine["layer"].max())
+    last = _count_last_layers(cosine)
+    wanted = set(range(layers - last + 1, layers + 1))
+    return [task for task in tasks if set(means[task].nsmallest(last).index) == wanted]
+
+
+def _count_last_layers(cosine: pd.DataFrame) -> int:
+    """Two, or as many as leave one layer to compare with."""
+    return min(LAST, int(cosine["layer"].max()) - 1)
 
 
 def describe_learned_tasks(learned: pd.DataFrame, differences: pd.DataFrame) -> str:

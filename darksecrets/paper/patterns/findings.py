@@ -21,12 +21,28 @@ def describe_heterogeneous_shares(
         classifier: Whose patterns are described.
         tasks: Tasks that are described; shares are means over seeds.
     """
-    rows = patterns[(patterns["classifier"] == classifier) & (patterns["definition"] == STRICT)]
-    rows = rows[(rows["pattern"] == HETEROGENEOUS) & rows["task"].isin(list(tasks))]
-    means = rows.groupby(["state", "task"])["share"].mean()
-    after, before = (_percentages(means[state]) for state in ("finetuned", "pretrained"))
+    after, before = (
+        _percentages(heterogeneous_shares(patterns, classifier, state, tasks))
+        for state in ("finetuned", "pretrained")
+    )
     whose = "the maps" if len(tasks) == 1 else "a task's maps"
     return f"{after} of {whose} are heterogeneous after fine-tuning, {before} before"
+
+
+def heterogeneous_shares(
+    patterns: pd.DataFrame, classifier: str, state: str, tasks: Collection[str]
+) -> pd.Series[float]:
+    """Share of heterogeneous maps of every task, under the paper's definition.
+
+    Args:
+        patterns: The table `patterns`.
+        classifier: Whose patterns are meant.
+        state: State of the models.
+        tasks: Tasks that are meant; shares are means over seeds.
+    """
+    rows = patterns[(patterns["classifier"] == classifier) & (patterns["definition"] == STRICT)]
+    rows = rows[(rows["pattern"] == HETEROGENEOUS) & rows["task"].isin(list(tasks))]
+    return rows[rows["state"] == state].groupby("task")["share"].mean()
 
 
 def _percentages(shares: pd.Series[float]) -> str:

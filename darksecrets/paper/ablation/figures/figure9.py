@@ -53,11 +53,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         sources,
         describe_needed_layers(table, sources.main_metrics),
         kit.Grid(list(tables), panel, most=3 if len(tables) < 7 else 5),
-        legend={
-            "intact model": _INTACT,
-            "significant": _DOT[""],
-            "not significant": kit.hollow(_DOT[""]),
-        },
+        legend=_LEGEND,
         what="Score without each layer, with 95% intervals of the difference to the intact model.",
         width=kit.PAGE,
         note=note,

@@ -67,14 +67,14 @@ def draw(sources: kit.Sources) -> kit.Figure:
 def _headline(table: pd.DataFrame) -> str:
     """How many heads exceed all controls in either direction, and how many untrained ones do."""
     is_random = table["state"] == RANDOM
-    found, heads = _counted(table[~is_random])
-    by_chance, others = _counted(table[is_random])
+    found, heads = count_exceeding_heads(table[~is_random])
+    by_chance, others = count_exceeding_heads(table[is_random])
     verb = "exceeds" if found == 1 else "exceed"
     said = f"{found or 'None'} of {heads} heads {verb} all five controls in one direction"
     return f"{said}, untrained {by_chance or 'none'} of {others}" if others else said
 
 
-def _counted(rows: pd.DataFrame) -> tuple[int, int]:
+def count_exceeding_heads(rows: pd.DataFrame) -> tuple[int, int]:
     """Heads that exceed all controls in one direction or both, and all heads."""
     if rows.empty:
         return 0, 0

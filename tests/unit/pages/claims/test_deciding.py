@@ -290,6 +290,24 @@ def test_on_the_tasks_that_were_learned_a_claim_may_hold_or_fail(unlearned, on_l
     assert row["verdict"] == (OPEN if on_learned == YES else NO), "five tasks are missing"
 
 
+@pytest.mark.parametrize("only", TASKS)
+@pytest.mark.parametrize("case", [NO, OPEN])
+def test_with_one_learned_task_no_claim_is_decided_without_a_number(case, only):
+    """What compares tasks has nothing to compare with, and must not hold of nothing."""
+    rows = [LEARNED | {"task": task, "bag_of_words": 53.8, "learned": False} for task in TASKS]
+    learned = pd.DataFrame(rows)
+    learned["learned"] = learned["task"] == only
+    paper = PAPERS["kovaleva2019"]
+    for claim in paper.claims:
+        frames = CASES[claim.id].get(case)
+        if frames is None:
+            continue
+        tables = Tables(frames | {"learned": learned}, TABLES)
+        found = deciding.decide_on_learned_tasks(claim, paper.tasks, tables, some_tasks(only))
+        if found.answer != OPEN:
+            assert any(estimate.is_known for estimate in found.compared), claim.id
+
+
 def test_claims_about_no_task_do_not_depend_on_what_was_learned():
     """A treebank has no tasks."""
     assert PAPERS["clark2019"].tasks == ()
