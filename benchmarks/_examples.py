@@ -1,8 +1,12 @@
-"""Lengths as in GLUE, for benchmarks without real data."""
+"""An encoder and data as large as the paper's, for benchmarks without real ones."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+
+WORDS = [f"word{number}" for number in range(1000)]
 
 #: Mean and standard deviation of the logarithm of the number of word pieces, and the share of
 #: examples: sentence pairs as in MRPC and RTE, single sentences as in SST-2 (measured).
@@ -17,3 +21,28 @@ def glue_lengths(examples: int, seed: int = 0) -> list[int]:
     kind = rng.choice(len(LENGTHS), size=examples, p=shares)
     lengths = np.exp(rng.normal(means[kind], deviations[kind]))
     return sorted(np.clip(lengths.round(), SHORTEST, LONGEST).astype(int).tolist())
+
+
+def save_encoder(folder: Path) -> None:
+    """Save an encoder of BERT-base's shape with random weights, and a tokenizer of `WORDS`."""
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    numbers = {word: number for number, word in enumerate(vocabulary)}
+    BertTokenizer(vocab=numbers, model_max_length=512).save_pretrained(folder)
+    BertModel(BertConfig()).save_pretrained(folder)
+
+
+def save_data(folder: Path, train: int, validation: int) -> None:
+    """Save as many single sentences of random words, with two labels, in each split."""
+    from datasets import Dataset, DatasetDict
+
+    rng = np.random.default_rng(0)
+    splits = {}
+    for name, size in (("train", train), ("validation", validation)):
+        lengths = rng.permutation(glue_lengths(size))
+        texts = [" ".join(rng.choice(WORDS, size=length - 2)) for length in lengths]
+        labels = [number % 2 for number in range(size)]
+        columns = {"idx": range(size), "sentence1": texts, "label": labels}
+        splits[name] = Dataset.from_dict(columns)
+    DatasetDict(splits).save_to_disk(folder)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import torch
-from _examples import glue_lengths
+from _examples import save_data, save_encoder
 from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -47,30 +47,11 @@ if TYPE_CHECKING:
     from darksecrets.core.interventions.sets import HeadSet
 
 TASK = shipped_tasks()["SST-2"]
-WORDS = [f"word{number}" for number in range(1000)]
 LONGEST, BATCH = 128, 16
 LOOP_SETS = 8
 """Sets that the loop runs, of 157; its time is multiplied accordingly."""
 AGREEMENT = 1e-3
 """How far the loop's logits may be from the sweep's."""
-
-
-def prepare(folder: Path, examples: int) -> None:
-    """Save a random BERT-base and single sentences with two labels."""
-    from datasets import Dataset, DatasetDict
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    numbers = {word: number for number, word in enumerate(vocabulary)}
-    BertTokenizer(vocab=numbers, model_max_length=512).save_pretrained(folder / "model")
-    config = BertConfig(id2label=dict(enumerate(TASK.labels)))
-    BertForSequenceClassification(config).save_pretrained(folder / "model")
-    rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(WORDS, size=length - 2)) for length in glue_lengths(examples)]
-    labels = [number % 2 for number in range(examples)]
-    columns = {"idx": range(examples), "sentence1": texts, "label": labels}
-    split = Dataset.from_dict(columns)
-    DatasetDict(train=split, validation=split).save_to_disk(folder / "data")
 
 
 class HookedLoop:
@@ -192,7 +173,8 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        prepare(folder, options.examples)
+        save_encoder(folder / "model")
+        save_data(folder / "data", options.examples, options.examples)
         for _ in range(options.repetitions):
             row = time_sweep(folder) | time_extraction(folder) | time_classification(folder)
             row["loop / sweep"] = row["loop"] / row["sweep"]

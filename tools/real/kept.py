@@ -10,6 +10,9 @@ from typing import Any, Self
 
 import pandas as pd
 
+from darksecrets.core.run.errors import InputError
+from darksecrets.pages.contracts import TABLES as TABLES_OF_RUNS
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "real"
 """Where the tables lie: a folder for each run."""
@@ -72,12 +75,15 @@ class Run:
         """A table.
 
         Raises:
-            RealRunError: It is not there.
+            RealRunError: It is not there, or damaged.
         """
         path = self._tables() / f"{name}.csv"
         if not path.is_file():
             raise RealRunError(f"There is no {path}. Finish the run, then give the command again.")
-        return pd.read_csv(path)
+        try:
+            return TABLES_OF_RUNS[name].read(path)
+        except InputError as error:
+            raise RealRunError(str(error)) from error
 
     def _tables(self) -> Path:
         inside = self.folder / "tables"

@@ -1,8 +1,7 @@
 """The data contracts: every table and file of a run that others may rely on.
 
-Each section declares its tables in its own `tables` module. Here they are collected, for the page
-the page of tables and for code that handles tables by name.
-``python -m darksecrets.pages.contracts`` prints the page.
+Each section declares its tables in its own `tables` module. Here they are collected, for the
+documentation's page of tables and for code that handles tables by name.
 """
 
 from __future__ import annotations

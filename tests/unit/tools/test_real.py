@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections import Counter, defaultdict
 
 import pandas as pd
@@ -29,9 +30,12 @@ def run(tmp_path, monkeypatch):
 
 def test_tables_are_kept_as_they_are_except_where_rows_are_selected(run):
     kept.keep(run, kept.BEYOND)
-    table = kept.Run.kept(kept.BEYOND).table("learned")
-    assert table["value"].tolist() == [1.5, 2.5]
-    assert kept.Run.kept(kept.BEYOND).table("syntactic_heads")["value"].tolist() == [1.5]
+    assert values_kept("learned") == [1.5, 2.5]
+    assert values_kept("syntactic_heads") == [1.5]
+
+
+def values_kept(table: str) -> list[float]:
+    return pd.read_csv(kept.KEPT / kept.BEYOND / f"{table}.csv")["value"].tolist()
 
 
 def test_an_unfinished_run_is_refused_and_the_kept_tables_stay(run):
@@ -39,7 +43,15 @@ def test_an_unfinished_run_is_refused_and_the_kept_tables_stay(run):
     (run / "tables" / "claims.csv").unlink()
     with pytest.raises(kept.RealRunError, match=r"not finished; it lacks .*claims\.csv"):
         kept.keep(run, kept.BEYOND)
-    assert len(kept.Run.kept(kept.BEYOND).table("claims")) == 2
+    assert values_kept("claims") == [1.5, 2.5]
+
+
+def test_a_damaged_table_is_named(tmp_path):
+    shutil.copytree(kept.KEPT / kept.PAPER, tmp_path / "run")
+    table = tmp_path / "run" / "claims.csv"
+    table.write_text(table.read_text()[:300])
+    with pytest.raises(kept.RealRunError, match=r"claims\.csv was cut off"):
+        parts.compare(kept.Run(tmp_path / "run"))
 
 
 def test_parts_replace_what_stands_between_their_comments(run, monkeypatch):

@@ -209,8 +209,9 @@ def test_training_without_dropout_has_the_losses_of_the_cpu(data, tmp_path):
     """The same order of examples and the same numbers but for rounding, which grows with steps."""
     folder = save_bert(tmp_path / "pretrained", dropout=0.0)
     on_gpu = finetune(folder, data, tmp_path / "gpu", "float32")
+    here = Path(__file__).parent
     code = IN_A_PROCESS.format(
-        paths=[str(ROOT / "tests" / "unit"), str(ROOT / "tests"), str(ROOT)],
+        paths=[str(path) for path in (here, ROOT / "tests" / "unit", ROOT / "tests", ROOT)],
         folder=str(folder),
         data=str(data),
         output=str(tmp_path / "cpu"),
