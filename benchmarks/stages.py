@@ -29,6 +29,7 @@ from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.interventions.sweep import Settings as SweepSettings
 from darksecrets.core.interventions.sweep import sweep
 from darksecrets.core.models import devices
+from darksecrets.core.run.states import FINETUNED, FROZEN, PRETRAINED
 from darksecrets.paper.finetuning import pretrained, training
 from darksecrets.paper.patterns.classification import classify
 from darksecrets.paper.patterns.classifier import load
@@ -85,7 +86,7 @@ class Workshop:
             self.data(examples, FEW),
             self.folder / f"finetuned-{examples}",
             task=TASK,
-            state=training.FINETUNED,
+            state=FINETUNED,
             seed=1,
             settings=training.Settings(epochs=1),
             threads=self.threads,
@@ -97,7 +98,7 @@ class Workshop:
 
     def evaluate(self, examples: int) -> int:
         """Score the encoder with an untrained classifier, and with a trained one."""
-        states = (pretrained.PRETRAINED, pretrained.FROZEN)
+        states = (PRETRAINED, FROZEN)
         pretrained.evaluate_pretrained(
             self.encoder,
             self.data(examples, examples),

@@ -9,7 +9,8 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Train, resuming where an interrupted job stopped; return details of the training."""
     from darksecrets.core.data.tasks import Task
-    from darksecrets.paper.finetuning.training import FINETUNED, Settings, finetune
+    from darksecrets.core.run.states import FINETUNED
+    from darksecrets.paper.finetuning.training import Settings, finetune
 
     init, order = int(job.wildcards.init), int(job.wildcards.order)
     details = finetune(

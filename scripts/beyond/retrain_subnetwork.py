@@ -13,7 +13,8 @@ def main(job: Job) -> dict[str, Any]:
     from darksecrets.beyond.subnetworks.declared import SUBNETWORKS
     from darksecrets.beyond.subnetworks.measure import Parts
     from darksecrets.core.data.tasks import Task
-    from darksecrets.paper.finetuning.training import FINETUNED, Settings, finetune
+    from darksecrets.core.run.states import FINETUNED
+    from darksecrets.paper.finetuning.training import Settings, finetune
 
     table, chosen = SUBNETWORKS.read(job.input.subnetworks), job.wildcards
     mine = (table["subnetwork"] == chosen.subnetwork) & (table["draw"] == int(chosen.draw))

@@ -9,12 +9,8 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Write scores and predictions of all seeds; return which parameters were drawn and trained."""
     from darksecrets.core.data.tasks import Task
-    from darksecrets.paper.finetuning.pretrained import (
-        FROZEN,
-        PRETRAINED,
-        Settings,
-        evaluate_pretrained,
-    )
+    from darksecrets.core.run.states import FROZEN, PRETRAINED
+    from darksecrets.paper.finetuning.pretrained import Settings, evaluate_pretrained
 
     scores, predictions = (
         {state: getattr(job.output, f"{state}_{kind}") for state in (PRETRAINED, FROZEN)}

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import mkdocs_gen_files
 from jinja2 import Template
 
+import darksecrets
 from darksecrets.core.run.files import read_yaml
 from darksecrets.pages.claims import registry
 from darksecrets.pages.contracts.page import page as page_of_tables
+from darksecrets.pages.inspect.inspecting import Inspection
 from tools.site.hooks import rewrite_links
 from workflow.lib import configuration as configuration_of_run
 
@@ -19,16 +21,11 @@ CAPTIONS = PROJECT / "workflow" / "report"
 GALLERY = PROJECT / "docs" / "images" / "gallery"
 """Pictures of figures, see `tools.pictures`."""
 
-PLACES = {
-    "inspect": "darksecrets.pages.inspect.inspecting.inspect",
-    "Inspection": "darksecrets.pages.inspect.inspecting.Inspection",
-    "extract": "darksecrets.core.attention.extraction.extract",
-    "observe": "darksecrets.core.models.session.observe",
-    "disable": "darksecrets.core.interventions.disable.disable",
-    "intervene": "darksecrets.core.models.hooks.intervene",
-    "plot_map": "darksecrets.core.plotting.notebook.plot_map",
-}
-"""What notebooks import, in the order of use, and where it is defined."""
+OBJECTS = (
+    *(getattr(darksecrets, name) for name in darksecrets.__all__ if name != "__version__"),
+    Inspection,
+)
+"""What a notebook imports from `darksecrets`, and what `inspect` returns."""
 
 
 def write(name: str, text: str) -> None:
@@ -97,7 +94,9 @@ def python() -> str:
         "# Python interface",
         "Import these from `darksecrets`; [the notebook](../notebook.md) shows them in use.",
     ]
-    parts += [f"## {name}\n\n::: {place}" for name, place in PLACES.items()]
+    parts += [
+        f"## {each.__name__}\n\n::: {each.__module__}.{each.__qualname__}" for each in OBJECTS
+    ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -14,14 +14,15 @@ import pandas as pd
 
 from darksecrets.beyond.importance.declared import ABSOLUTE, EXACT, IMPORTANT_HEADS, MODE
 from darksecrets.core.arrays import Floats
-from darksecrets.core.run.series import FINETUNED, Series, average, find_series, shape_of
+from darksecrets.core.run.series import Series, average, find_series, shape_of
 from darksecrets.core.run.shown import Shown
+from darksecrets.core.run.states import FINETUNED, PRETRAINED
 from darksecrets.core.run.tables import Table
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.ranks import Draws, agreement
 
 DEFINITIONS = (ABSOLUTE, EXACT)
-STATES = ("pretrained", FINETUNED)
+STATES = (PRETRAINED, FINETUNED)
 _RESAMPLES = 400
 """Bootstrap samples of the heads; there are hundreds of intervals."""
 _P = ("p_value", "p_within_layers")

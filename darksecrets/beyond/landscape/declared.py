@@ -105,7 +105,7 @@ class Settings(Section):
     flatness: Flatness = setting(Flatness, "Flatness of the loss.")
 
 
-STATES = ("finetuned", states.FROM_NORMAL)
+STATES = (states.FINETUNED, states.FROM_NORMAL)
 """States of models whose weights can be reset to those that fine-tuning began with."""
 DIFFERENCE = "difference"
 
@@ -274,7 +274,7 @@ RESET_TABLES = (RESET_LAYERS, RESET_MEANS)
 
 # Columns of the tables of loss surfaces.
 
-CORNERS = PRETRAINED, FINETUNED, FROM_NORMAL = ("pretrained", "finetuned", states.FROM_NORMAL)
+CORNERS = (states.PRETRAINED, states.FINETUNED, states.FROM_NORMAL)
 """Models that span a plane: states of `darksecrets.core.run.columns`."""
 PATH = "path"
 PLANES = MODELS, LINE = ("models", "line")

@@ -25,6 +25,7 @@ from darksecrets.beyond.landscape.statistics import learned
 from darksecrets.core.arrays import Floats
 from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
+from darksecrets.core.run import states
 from darksecrets.core.run.numbers import written
 from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.core.stats import LEVEL
@@ -111,22 +112,20 @@ _ROBUST = 90
 _FLAT = 1e-3
 """Share of a loss, below which differences are not drawn."""
 _SURFACE_LOOKS = {
-    declared.PRETRAINED: kit.dot(kit.BLUE, "s", 4.5, markeredgecolor="white", markeredgewidth=0.6),
-    declared.FINETUNED: kit.dot(
-        kit.BASELINE, "o", 4.5, markeredgecolor="white", markeredgewidth=0.6
-    ),
-    declared.FROM_NORMAL: kit.dot(kit.PINK, "^", 4.5, markeredgecolor="white", markeredgewidth=0.6),
+    states.PRETRAINED: kit.dot(kit.BLUE, "s", 4.5, markeredgecolor="white", markeredgewidth=0.6),
+    states.FINETUNED: kit.dot(kit.BASELINE, "o", 4.5, markeredgecolor="white", markeredgewidth=0.6),
+    states.FROM_NORMAL: kit.dot(kit.PINK, "^", 4.5, markeredgecolor="white", markeredgewidth=0.6),
 }
 _PLANE_NAMES = {
-    declared.PRETRAINED: "pre-trained",
-    declared.FINETUNED: "fine-tuned",
-    declared.FROM_NORMAL: "randomly initialized,\nfine-tuned",
+    states.PRETRAINED: "pre-trained",
+    states.FINETUNED: "fine-tuned",
+    states.FROM_NORMAL: "randomly initialized,\nfine-tuned",
 }
-_IN_FULL = {**_PLANE_NAMES, declared.FROM_NORMAL: STATE_NAMES[declared.FROM_NORMAL]}
+_IN_FULL = {**_PLANE_NAMES, states.FROM_NORMAL: STATE_NAMES[states.FROM_NORMAL]}
 _LABELS: dict[str, dict[str, Any]] = {
-    declared.PRETRAINED: {"xytext": (3, 4), "ha": "right"},
-    declared.FINETUNED: {"xytext": (-3, -9), "ha": "left"},
-    declared.FROM_NORMAL: {"xytext": (5, -2), "ha": "left"},
+    states.PRETRAINED: {"xytext": (3, 4), "ha": "right"},
+    states.FINETUNED: {"xytext": (-3, -9), "ha": "left"},
+    states.FROM_NORMAL: {"xytext": (5, -2), "ha": "left"},
 }
 """Where names stand, so that they stay within a panel and apart from each other."""
 _PATH: dict[str, Any] = kit.line(kit.INK, ".", width=0.8, markersize=1.5)
@@ -157,7 +156,7 @@ def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
                 own["x"], own["ci_low"], own["ci_high"], color=kit.GREY, alpha=0.2, lw=0
             )
             axes.plot(own["x"], own["loss"], **look)
-        for place, name in ((0, declared.PRETRAINED), (1, declared.FINETUNED)):
+        for place, name in ((0, states.PRETRAINED), (1, states.FINETUNED)):
             axes.axvline(place, color=_SURFACE_LOOKS[name]["color"], linewidth=0.8, zorder=0)
         axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 5, 10]))
 

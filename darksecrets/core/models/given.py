@@ -43,12 +43,7 @@ def model_folder(
                 f"model is {str(model)!r}, which has a tokenizer of its own: give no tokenizer, "
                 "or a model that is loaded."
             )
-        folder = Path(model).expanduser()
-        if folder.exists() or not _NAME.fullmatch(str(model)):
-            yield fetch_encoder({"source": "folder", "folder": str(folder)}, max_length=max_length)
-        else:
-            source = {"source": "hub", "id": str(model), "revision": "main"}
-            yield fetch_encoder(source, max_length=max_length)
+        yield fetch_encoder(_source(model), max_length=max_length)
         return
     if not hasattr(model, "save_pretrained"):
         raise InputError(
@@ -63,5 +58,12 @@ def model_folder(
         with quiet():
             model.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
-        source = {"source": "folder", "folder": temporary}
-        yield fetch_encoder(source, max_length=max_length)
+        yield fetch_encoder(_source(temporary), max_length=max_length)
+
+
+def _source(model: str | Path) -> dict[str, str]:
+    """Section ``model`` of a configuration, for a folder or a name on the Hub."""
+    folder = Path(model).expanduser()
+    if folder.exists() or not _NAME.fullmatch(str(model)):
+        return {"source": "folder", "folder": str(folder)}
+    return {"source": "hub", "id": str(model), "revision": "main"}

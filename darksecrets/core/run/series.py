@@ -12,18 +12,17 @@ import pandas as pd
 
 from darksecrets.core.arrays import Floats
 from darksecrets.core.run.shown import Shown
-from darksecrets.core.run.states import RANDOM
+from darksecrets.core.run.states import FINETUNED, FROM_NORMAL, PRETRAINED, RANDOM
 
 Tables = Mapping[str, pd.DataFrame]
 
-FINETUNED = "finetuned"
 MEAN = "mean"
 """In place of a seed: the mean over seeds."""
 NO_TASK = ""
 """In place of a task, for tables without tasks."""
 CHOSEN = "chosen"
 """A column that series have if `Shown.chosen` says so: the number of what was chosen."""
-_ORDER = ("pretrained", FINETUNED, "finetuned-from-normal", RANDOM)
+_ORDER = (PRETRAINED, FINETUNED, FROM_NORMAL, RANDOM)
 
 
 class Model(NamedTuple):

@@ -15,7 +15,6 @@ from darksecrets.core.run import learned
 from darksecrets.core.run.columns import table_of_weights
 from darksecrets.core.run.series import (
     CHOSEN,
-    FINETUNED,
     MEAN,
     Model,
     Series,
@@ -23,6 +22,7 @@ from darksecrets.core.run.series import (
     shape_of,
 )
 from darksecrets.core.run.shown import LEVEL, Shown, plain
+from darksecrets.core.run.states import FINETUNED
 from darksecrets.pages.atlas import claims as of_claims
 from darksecrets.pages.atlas import packing
 from darksecrets.pages.atlas.frame import BINS, OFFSETS

@@ -22,6 +22,7 @@ from darksecrets.core.models.frozen import FrozenEncoder
 from darksecrets.core.models.loading import load_classifier, load_tokenizer
 from darksecrets.core.models.losses import loss
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.states import FROZEN, PRETRAINED
 from darksecrets.paper.finetuning.evaluation import batch_size_for, write_results
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from darksecrets.core.data.tasks import Task
-
-PRETRAINED, FROZEN = "pretrained", "frozen"
 
 
 @dataclass(frozen=True)

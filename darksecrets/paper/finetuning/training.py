@@ -48,6 +48,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, fingerprint, remove
 from darksecrets.core.run.progress import progress
 from darksecrets.core.run.resuming import finish, resuming
+from darksecrets.core.run.states import FINETUNED, FROM_NORMAL
 from darksecrets.paper.finetuning.evaluation import batch_size_for, evaluate, write_results
 from darksecrets.paper.finetuning.tables import LEARNING_CURVES
 
@@ -73,7 +74,7 @@ Record = Callable[["PreTrainedModel", int, Path, Mapping[str, Any]], Recorder]
 """Makes a recorder, given the model as training begins, the number of steps, the folder of the
 checkpoints, and everything that the training depends on."""
 
-FINETUNED, FROM_NORMAL = STATES = ("finetuned", "finetuned-from-normal")
+STATES = (FINETUNED, FROM_NORMAL)
 
 CHECKPOINT_SECONDS = 300.0  # a checkpoint of BERT-base is 1.3 GB and takes seconds to write
 CURVE_POINTS = 50  # training losses kept per run

@@ -32,7 +32,8 @@ from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.selectors import Heads, Shape
 from darksecrets.core.run.arrays import read_arrays
 from darksecrets.core.run.resuming import write_arrays
-from darksecrets.paper.finetuning.training import FINETUNED, FineTuner, Settings, deterministic
+from darksecrets.core.run.states import FINETUNED
+from darksecrets.paper.finetuning.training import FineTuner, Settings, deterministic
 
 TEMPERATURE = 0.33
 LOW, HIGH = -0.1, 1.1

@@ -28,6 +28,7 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.sweep import check_labels
 from darksecrets.core.models import devices, precision
 from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.run import states
 from darksecrets.core.run.arrays import read_arrays
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import fingerprint
@@ -38,9 +39,9 @@ from darksecrets.core.stats.resampling import feasible
 from darksecrets.paper.finetuning.evaluation import batch_size_for, outputs
 
 SHARES = {
-    declared.PRETRAINED: (1.0, 0.0),
-    declared.FINETUNED: (0.0, 0.0),
-    declared.FROM_NORMAL: (0.0, 1.0),
+    states.PRETRAINED: (1.0, 0.0),
+    states.FINETUNED: (0.0, 0.0),
+    states.FROM_NORMAL: (0.0, 1.0),
 }
 """Places of the models that span a plane, on its axes."""
 
@@ -155,7 +156,7 @@ def measure(
             outputs; or a loss is not finite.
     """
     torch.set_num_threads(threads)
-    tokenizer = load_tokenizer(models[declared.FINETUNED].folder)
+    tokenizer = load_tokenizer(models[states.FINETUNED].folder)
     splits = {name: of.examples(dataset, name, tokenizer, settings.examples) for name in SPLITS}
     for split in splits.values():
         check_labels(split.labels, of.task, str(dataset))
@@ -180,8 +181,8 @@ def measure(
         name = f"{of.task.name}, seed {of.seed}"
         frame = planes.frame_of(
             vectors,
-            (declared.PRETRAINED, declared.FROM_NORMAL),
-            declared.FINETUNED,
+            (states.PRETRAINED, states.FROM_NORMAL),
+            states.FINETUNED,
             f"{name}: three models",
         )
         corners, rounding = _corners(losses_at, models, frame)
@@ -203,9 +204,9 @@ def _load(
     for name in declared.CORNERS:
         model, _ = load_classifier(models[name].folder, of.task, of.seed)
         vectors.keep(name, model)
-        if name == declared.PRETRAINED and snapshots:
+        if name == states.PRETRAINED and snapshots:
             kept = Snapshots(snapshots)
-            kept.check(model, task=of.task.name, state=declared.FINETUNED, seed=of.seed)
+            kept.check(model, task=of.task.name, state=states.FINETUNED, seed=of.seed)
             steps = kept.read()
     return devices.place(model), steps
 
@@ -315,8 +316,8 @@ def weights_of(plane: str, x: float, y: float) -> Weights:
     """Weights of the vectors at a point of a plane."""
     if plane == declared.MODELS:
         return {
-            declared.FINETUNED: float(1 - x - y),
-            declared.PRETRAINED: float(x),
-            declared.FROM_NORMAL: float(y),
+            states.FINETUNED: float(1 - x - y),
+            states.PRETRAINED: float(x),
+            states.FROM_NORMAL: float(y),
         }
-    return {declared.PRETRAINED: float(1 - x), declared.FINETUNED: float(x)}
+    return {states.PRETRAINED: float(1 - x), states.FINETUNED: float(x)}

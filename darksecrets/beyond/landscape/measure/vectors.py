@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from darksecrets.beyond.landscape.declared import CORNERS, FINETUNED, PRETRAINED
+from darksecrets.beyond.landscape.declared import CORNERS
 from darksecrets.core.arrays import Floats
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.states import FINETUNED, PRETRAINED
 
 _LEAST = 1e-6
 """Sine of the angle between two directions, below which they count as parallel."""

@@ -16,9 +16,8 @@ from toy_data import save_bert, save_dataset
 from darksecrets.core.data.batches import load_split
 from darksecrets.core.models import loading
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.states import FROZEN, PRETRAINED
 from darksecrets.paper.finetuning.pretrained import (
-    FROZEN,
-    PRETRAINED,
     Settings,
     evaluate_pretrained,
 )
