@@ -43,8 +43,12 @@ LEFT_OUT = {
 }
 """Folders and files, as in `Renames.files`, whose content is no result, and what it is."""
 EQUAL, CLOSE, DIFFERENT, MISSING, GONE, NEW = (
-    *("equal", "within the tolerance", "different"),
-    *("missing", "gone, as expected", "new"),
+    "equal",
+    "within the tolerance",
+    "different",
+    "missing",
+    "gone, as expected",
+    "new",
 )
 FAILING = (CLOSE, DIFFERENT, MISSING)
 _NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?")

@@ -138,8 +138,8 @@ def stages(shop: Workshop) -> list[Stage]:
         Stage("finetune", step, 881_850, (BATCH, 4 * BATCH), shop.finetune),
         Stage("evaluate_pretrained", "example", 2_056_775, (32, 128), shop.evaluate),
         Stage("sweep_heads", "example", 293_825, (4, 16), shop.sweep),
-        Stage("extract_attention", "example", 33_342, (16, 64), shop.extract),
-        Stage("measure_attention", "example", 33_342, (16, 64), shop.classify),
+        Stage("extract_attention", "example", 33_342, (32, 128), shop.extract),
+        Stage("measure_attention", "example", 33_342, (32, 128), shop.classify),
     ]
 
 

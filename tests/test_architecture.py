@@ -269,7 +269,8 @@ def test_the_package_knows_nothing_of_the_workflow(imports) -> None:
 def test_tables_are_read_and_figures_drawn_without_heavy_libraries(imports) -> None:
     names = light(imports)
     assert {
-        *("paper.ablation.figures.figure8", "paper.patterns.figures.figure1"),
+        "paper.ablation.figures.figure8",
+        "paper.patterns.figures.figure1",
         "paper.finetuning.figures.table1",
     } <= names
     assert not {name: found for name in names if (found := heavy(name, imports))}

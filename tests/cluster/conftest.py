@@ -46,7 +46,10 @@ def submit(root, slurm) -> Iterator[Callable[..., subprocess.Popen]]:
         command = [
             *(sys.executable, "-m", "snakemake", *arguments, *IMPATIENT),
             *("--profile", str(root / "profiles" / "slurm"), "--cores", "2"),
-            *("--snakefile", str(snakefile), "--directory", str(folder)),
+            "--snakefile",
+            str(snakefile),
+            "--directory",
+            str(folder),
         ]
         log = (folder / "snakemake.txt").open("a")
         process = processes.start(command, root, stdout=log, stderr=subprocess.STDOUT)

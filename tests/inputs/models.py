@@ -138,7 +138,8 @@ CASES = [
         lambda m: edit_json(
             m / "tokenizer_config.json", auto_map={"AutoTokenizer": ["evil.T", None]}
         ),
-        *("tokenizer_config.json", "auto_map"),
+        "tokenizer_config.json",
+        "auto_map",
     ),
     _changed(
         "a tokenizer for short texts",

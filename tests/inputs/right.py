@@ -40,7 +40,10 @@ KEYS = [
         _key("ablation.sets", [selector])
         for selector in (
             *(1, "1-6", [[1, 2], 3], {"3": 1}, {3: [1, "2-4"], "4-5": "all"}, "all of layer 1"),
-            *("head 1 of every layer", "LAYER 3", "layer 3 heads 1, 4 + layer 5", "every layer"),
+            "head 1 of every layer",
+            "LAYER 3",
+            "layer 3 heads 1, 4 + layer 5",
+            "every layer",
         )
     ),
     _key("tasks", ["RTE"]),

@@ -7,12 +7,20 @@ import pytest
 
 # Rules with their inputs and outputs, which are created as if a run had just made them.
 INPUTS = (
-    *("data/RTE", "models/pretrained"),
+    "data/RTE",
+    "models/pretrained",
     *(f"models/RTE/finetuned/seed-{seed}" for seed in (1, 2)),
 )
 TABLES = (
-    *("cosine", "learned", "stripes", "attention_levels", "attention_changes", "cls_attention"),
-    *("token_pairs", "token_pair_correlations", "head_statistics"),
+    "cosine",
+    "learned",
+    "stripes",
+    "attention_levels",
+    "attention_changes",
+    "cls_attention",
+    "token_pairs",
+    "token_pair_correlations",
+    "head_statistics",
 )
 FIGURES = ("figure5", "figure6", "figure7", "stripes_index", "token_pairs", "head_statistics")
 OUTPUTS = {

@@ -40,7 +40,8 @@ def test_scores_are_compared_over_the_seeds(run):
     means = pd.read_csv(run / "tables" / "score_means.csv").set_index(["task", "metric", "model"])
     assert set(means.index.unique("model")) == {
         *table["state"].unique(),
-        *("majority", "bag of words"),
+        "majority",
+        "bag of words",
     }
     for key, score in of_state.items():
         assert means.loc[key, "score"] == pytest.approx(score, abs=1e-5)  # both are rounded

@@ -24,15 +24,28 @@ def test_every_measured_rule_asks_for_what_it_needs(rules):
 def test_jobs_of_a_model_ask_for_a_gpu(rules):
     on_gpu = {name for name, text in rules.items() if "gpu=True" in text}
     assert on_gpu == {
-        *("finetune", "evaluate_pretrained", "measure_norms"),
-        *("inspect_text", "measure_syntax", "measure_coreference"),
-        *("measure_alternatives", "measure_linked_alternatives"),
+        "finetune",
+        "evaluate_pretrained",
+        "measure_norms",
+        "inspect_text",
+        "measure_syntax",
+        "measure_coreference",
+        "measure_alternatives",
+        "measure_linked_alternatives",
         "measure_faithfulness",
-        *("extract_attention", "measure_framenet_heads", "sweep_heads"),
-        *("reset_weights", "measure_surface", "measure_flatness"),
-        *("keep_snapshots", "finetune_cell"),
-        *("measure_importance", "order_heads", "sweep_pruned"),
-        *("find_subnetworks", "retrain_subnetwork"),
+        "extract_attention",
+        "measure_framenet_heads",
+        "sweep_heads",
+        "reset_weights",
+        "measure_surface",
+        "measure_flatness",
+        "keep_snapshots",
+        "finetune_cell",
+        "measure_importance",
+        "order_heads",
+        "sweep_pruned",
+        "find_subnetworks",
+        "retrain_subnetwork",
         "learn_gates",
     }
 
@@ -49,7 +62,14 @@ def test_requested_resources_double_with_every_attempt(root, tmp_path):
         '        " test $(wc -l < asked) -gt 2; touch {output}"\n'
     )
     call = [
-        *(sys.executable, "-m", "snakemake", "RTE.done", "--cores", "1", "--retries", "2"),
+        sys.executable,
+        "-m",
+        "snakemake",
+        "RTE.done",
+        "--cores",
+        "1",
+        "--retries",
+        "2",
         *("--configfile", str(root / "config" / "config.yaml"), "--profile", "none"),
     ]
     subprocess.run(call, cwd=tmp_path, capture_output=True, check=True, env=_environment(root))

@@ -42,8 +42,15 @@ CONSTANTS: dict[str, Any] = {
 
 SEED = "sampling_seed"
 SEEDED = (
-    *("data", "scores", "samples", "patterns", "patterns.label_maps", "framenet"),
-    *("syntax", "syntax.coreference", "ablation"),
+    "data",
+    "scores",
+    "samples",
+    "patterns",
+    "patterns.label_maps",
+    "framenet",
+    "syntax",
+    "syntax.coreference",
+    "ablation",
 )
 """Sections whose constant ``seed`` is the key `SEED`."""
 

@@ -26,8 +26,18 @@ RESERVED = ("pretrained", "maps", "classifier", "FrameNet")
 Entry = dict[str, Any]
 
 _ORDER = (
-    *("text", "label", "labels", "range", "metrics"),
-    *("files", "columns", "hub", "size", "flawed", "seeds", "epochs"),
+    "text",
+    "label",
+    "labels",
+    "range",
+    "metrics",
+    "files",
+    "columns",
+    "hub",
+    "size",
+    "flawed",
+    "seeds",
+    "epochs",
 )
 
 

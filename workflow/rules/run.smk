@@ -43,8 +43,11 @@ def labels_of_table(name: str, wildcards) -> dict[str, str]:
 
 
 INSPECTION_RULES = {
-    *("inspect", "inspect_text"),
-    *("get_pretrained_model", "cross_validate_patterns", "train_pattern_classifier"),
+    "inspect",
+    "inspect_text",
+    "get_pretrained_model",
+    "cross_validate_patterns",
+    "train_pattern_classifier",
 }
 
 

@@ -55,8 +55,14 @@ class Settings(Section):
 
 
 METHODS = WHOLE, HEADS, HEADS_AND_MLPS, WEIGHTS, LAYERS, EMBEDDINGS, EIGHT_BITS, RANDOM = (
-    *("none", "heads removed", "heads and MLPs removed", "weights set to 0", "layers dropped"),
-    *("embeddings factorised", "8 bits", "random weights"),
+    "none",
+    "heads removed",
+    "heads and MLPs removed",
+    "weights set to 0",
+    "layers dropped",
+    "embeddings factorised",
+    "8 bits",
+    "random weights",
 )
 """Ways to compress a model, none first; a model with random weights is the control."""
 

@@ -44,7 +44,10 @@ class Settings(Section):
 
 
 IMPORTANCE = WEIGHTS, NORMS, GRADIENT, ATTENTION_GRADIENT = (
-    *("weights", "norms", "gradient", "attention gradient"),
+    "weights",
+    "norms",
+    "gradient",
+    "attention gradient",
 )
 """What says how important a token is for a decision: attention weights from [CLS]; norms ‖α f(x)‖;
 gradient × input of its embedding; the gradient by the attention weight from [CLS]."""

@@ -156,7 +156,8 @@ SHOWN = (
     ),
     _shown_kinds("length", "Length of f(x)", where={"kind": _FEW}, on_card=False),
     _shown_kinds(
-        *("correlation", "Correlation of weight and length"),
+        "correlation",
+        "Correlation of weight and length",
         where={"kind": _FEW},
         palette="effect",
         on_card=False,

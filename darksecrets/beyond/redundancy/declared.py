@@ -24,8 +24,13 @@ from darksecrets.paper.features.tables import LAYER_OR_ALL, SEEDS
 #: Types of heads, in the order in which the released code of Clark et al. (2019) assigns them: of
 #: several, it draws the last. `broad for its length` is not from there.
 TYPES = (NEXT, PREVIOUS, BROAD, BROAD_FOR_LENGTH, *_) = (
-    *("next", "previous", "broad", "broad for its length"),
-    *("[CLS]", "[SEP]", "punctuation"),
+    "next",
+    "previous",
+    "broad",
+    "broad for its length",
+    "[CLS]",
+    "[SEP]",
+    "punctuation",
 )
 NO_TYPE = "none"
 MAIN_TYPES = (*(name for name in TYPES if name != BROAD), NO_TYPE)

@@ -15,13 +15,21 @@ from darksecrets.core.run.errors import InputError
 KEYS = {
     "layers": ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers"),
     "heads": (
-        *("num_attention_heads", "n_heads", "n_head", "num_heads"),
+        "num_attention_heads",
+        "n_heads",
+        "n_head",
+        "num_heads",
         "encoder_attention_heads",
     ),
     "hidden": ("hidden_size", "dim", "n_embd", "d_model"),
     "intermediate": (
-        *("intermediate_size", "hidden_dim", "n_inner", "d_ff", "d_inner"),
-        *("encoder_ffn_dim", "ffn_dim"),
+        "intermediate_size",
+        "hidden_dim",
+        "n_inner",
+        "d_ff",
+        "d_inner",
+        "encoder_ffn_dim",
+        "ffn_dim",
     ),
     "vocabulary": ("vocab_size",),
 }

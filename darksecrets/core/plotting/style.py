@@ -55,8 +55,17 @@ _LEGEND_SPACING = 1.4
 _PAD = 0.06  # inches above the headline and below the legend
 
 _NOT_OF_FIGURES = (
-    *("backend", "interactive", "toolbar", "webagg.", "tk.", "timezone", "date.epoch"),
-    *("docstring.", "savefig.directory", "figure.raise_window", "figure.max_open_warning"),
+    "backend",
+    "interactive",
+    "toolbar",
+    "webagg.",
+    "tk.",
+    "timezone",
+    "date.epoch",
+    "docstring.",
+    "savefig.directory",
+    "figure.raise_window",
+    "figure.max_open_warning",
 )
 """Settings of matplotlib that change no figure, but how it shows one; they stay the user's."""
 

@@ -32,8 +32,16 @@ FOLDER = "records"
 LARGE = 2**20
 """Bytes from which a file is digested only if its size or time has changed."""
 _LIBRARIES = (
-    *("accelerate", "datasets", "numpy", "pandas", "scikit-learn", "scipy"),
-    *("snakemake", "tokenizers", "torch", "transformers"),
+    "accelerate",
+    "datasets",
+    "numpy",
+    "pandas",
+    "scikit-learn",
+    "scipy",
+    "snakemake",
+    "tokenizers",
+    "torch",
+    "transformers",
 )
 
 Contents = dict[str, dict[str, Any]]

@@ -51,8 +51,20 @@ def _claim(
 ) -> dict[str, Any]:
     """A claim as the page shows it."""
     wanted = (
-        *("id", "section", "claim", "published", "value", "ci_low", "ci_high", "unit", "of"),
-        *("verdict", "verdict_on_learned_tasks", "verdict_on_paper", "reason", "needs"),
+        "id",
+        "section",
+        "claim",
+        "published",
+        "value",
+        "ci_low",
+        "ci_high",
+        "unit",
+        "of",
+        "verdict",
+        "verdict_on_learned_tasks",
+        "verdict_on_paper",
+        "reason",
+        "needs",
     )
     found = links(claim, series)
     task = next((name for name in tasks if name == str(row["of"]).split(" ")[0]), None)

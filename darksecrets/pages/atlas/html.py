@@ -15,8 +15,21 @@ LIMIT = 10_000_000
 
 _PARTS = Path(__file__).parent / "page"
 _SCRIPTS = (
-    *("dom", "data", "address", "colour", "marks", "grid", "histogram", "scatter"),
-    *("table", "thumbnails", "maps", "card", "claims", "export", "main"),
+    "dom",
+    "data",
+    "address",
+    "colour",
+    "marks",
+    "grid",
+    "histogram",
+    "scatter",
+    "table",
+    "thumbnails",
+    "maps",
+    "card",
+    "claims",
+    "export",
+    "main",
 )
 """In this order they are one script."""
 

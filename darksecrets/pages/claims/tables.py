@@ -110,8 +110,17 @@ AGREEMENTS = SAME, NOT_CONTRADICTED, CONTRADICTED = (
 )
 
 _BY_MEASURE = {
-    *("claim", "unit", "value", "ci_low", "ci_high", "of", "seeds"),
-    *("verdict", "reason", "needs", "estimates"),
+    "claim",
+    "unit",
+    "value",
+    "ci_low",
+    "ci_high",
+    "of",
+    "seeds",
+    "verdict",
+    "reason",
+    "needs",
+    "estimates",
 }
 
 CLAIMS_BY_MEASURE = Table(

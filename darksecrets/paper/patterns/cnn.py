@@ -31,8 +31,14 @@ from darksecrets.paper.patterns.seen import Seen
 SIZE = 16
 """Height and width, in cells, of the image that a map is resampled to."""
 CHANNELS = (
-    *("darkness", "weight × L", "special column", "same sentence"),
-    *("near the diagonal", "distance", "darkness of the column", "entropy of the row"),
+    "darkness",
+    "weight × L",
+    "special column",
+    "same sentence",
+    "near the diagonal",
+    "distance",
+    "darkness of the column",
+    "entropy of the row",
 )
 """Planes of an image; the first two are of the weights, the next four of the tokens."""
 NEAR = 1.5

@@ -25,8 +25,15 @@ TRAINING = "training.json"
 PREDICTIONS = labelled_maps.SHIPPED / "pattern_predictions.csv"
 """Its cross-validation."""
 CODE = (
-    *("seen", "features", "cnn", "drawn_maps", "logistic", "augmentation"),
-    *("definitions", "classifier", "crossvalidation"),
+    "seen",
+    "features",
+    "cnn",
+    "drawn_maps",
+    "logistic",
+    "augmentation",
+    "definitions",
+    "classifier",
+    "crossvalidation",
 )
 """Modules of the package that its results depend on."""
 

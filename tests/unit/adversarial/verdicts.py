@@ -44,8 +44,22 @@ BORDERS: dict[str, Frames] = {
     **{
         name: CASES[name][OPEN]
         for name in (
-            *("10", "12", "22", "23", "24", "26", "27", "28", "30", "31", "32"),
-            *("37", "40", "44", "45", "48"),
+            "10",
+            "12",
+            "22",
+            "23",
+            "24",
+            "26",
+            "27",
+            "28",
+            "30",
+            "31",
+            "32",
+            "37",
+            "40",
+            "44",
+            "45",
+            "48",
         )
     },
     "1": made("survival", "unbiased_gain", tasks(0.0), **BEST),
@@ -59,7 +73,8 @@ BORDERS: dict[str, Frames] = {
     "29": _zero("attention_trends", "correlation", "feature", ["[CLS]", "[SEP]"], **TUNED),
     "33": _zero("attention_origins", "difference", "feature", ["[CLS]", "[SEP]"]),
     "34": made(
-        *("token_pair_correlations", "weight"),
+        "token_pair_correlations",
+        "weight",
         crossed(TASKS, ["verb to subject", "noun to pronoun"], value=0.5),
         each=("task", "relation"),
         half=0.1,

@@ -28,7 +28,10 @@ PAIR_CONTROLS = ("distance", "key", "sum", "product", "place", "form")
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
     return extreme(
-        *("patterns", "corrected", which, sign),
+        "patterns",
+        "corrected",
+        which,
+        sign,
         scale=0.04,
         state="finetuned",
         definition="strict",

@@ -11,7 +11,11 @@ TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreeme
 LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
 TABLES_OF_GATES = ("learned_gates", "head_gates")
 TABLES_OF_PRUNING = (
-    *("pruning_curves", "pruned_heads", "remaining_heads", "smaller_models", "layer_needs"),
+    "pruning_curves",
+    "pruned_heads",
+    "remaining_heads",
+    "smaller_models",
+    "layer_needs",
 )
 for importance_rule in ("measure_importance", "learn_gates"):
     CHECKS[importance_rule] = ablation_checks.check_run

@@ -7,8 +7,11 @@ REDUNDANCY = "Section 5, redundancy of heads"
 SEVERAL_HEADS = not redundancy_checks.has_one_head(config, RESULTS / "models" / "pretrained")
 REDUNDANCY_IN_RUN = SEVERAL_HEADS and WORDS_ANNOTATED  # punctuation is a type of heads
 TABLES_OF_REDUNDANCY = (
-    *("redundancy", "redundancy_changes"),
-    *("head_types", "head_type_counts", "head_type_agreement"),
+    "redundancy",
+    "redundancy_changes",
+    "head_types",
+    "head_type_counts",
+    "head_type_agreement",
 )
 CHECKS["measure_redundancy"] = redundancy_checks.check_heads
 

@@ -21,11 +21,16 @@ RESAMPLING = {
 }
 SETTINGS_OF_SWEEP = {key: config["ablation"][key] for key in ("mode", "sets")}
 EFFECTS = (
-    *("head_ablation", "layer_ablation", "set_ablation", "survival"),
+    "head_ablation",
+    "layer_ablation",
+    "set_ablation",
+    "survival",
     "seed_effects",
 )
 COMPARISONS = (
-    *("task_agreement", "worst_overlap", "worst_heads"),
+    "task_agreement",
+    "worst_overlap",
+    "worst_heads",
     "linked_groups",
 )
 if not LEFT_OUT:

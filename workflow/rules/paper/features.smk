@@ -10,8 +10,12 @@ TOKENS = "Section 4.5, token to token"
 CHECKS["annotate_examples"] = annotation.check
 WORDS_ANNOTATED = not config["left_out"]["words"]
 MODEL_TABLES = (
-    *("attention_levels", "attention_changes", "attention_trends", "attention_origins"),
-    *("cosine", "last_layers"),
+    "attention_levels",
+    "attention_changes",
+    "attention_trends",
+    "attention_origins",
+    "cosine",
+    "last_layers",
 )
 PAIR_TABLES = ("token_pair_correlations",)
 

@@ -12,8 +12,15 @@ from darksecrets.core.run.states import RANDOM
 from darksecrets.paper.features.tables import CLS_ATTENTION
 
 FEATURES = (
-    *("[CLS]", "[SEP]", "punctuation", "noun", "pronoun"),
-    *("verb", "subject", "object", "negation"),
+    "[CLS]",
+    "[SEP]",
+    "punctuation",
+    "noun",
+    "pronoun",
+    "verb",
+    "subject",
+    "object",
+    "negation",
 )
 """Rows of a panel, from the top."""
 

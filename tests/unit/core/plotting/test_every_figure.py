@@ -20,9 +20,16 @@ ROOT = Path(__file__).parents[4]
 SVG = "{http://www.w3.org/2000/svg}"
 SMALLEST = 7.0
 WITHOUT_TASKS = (
-    *("figure1", "figure3", "figure3_controls", "figure4", "head_statistics"),
-    *("pattern_quality", "syntactic_heads"),
-    *("attention_probes", "coreference_heads", "attention_trees"),
+    "figure1",
+    "figure3",
+    "figure3_controls",
+    "figure4",
+    "head_statistics",
+    "pattern_quality",
+    "syntactic_heads",
+    "attention_probes",
+    "coreference_heads",
+    "attention_trees",
     "attention_to_subjects",
 )
 """These figures are the same for any tasks."""

@@ -380,8 +380,16 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path):
     assert found["pair_controls"].empty
     assert not found["stripes"].isna().to_numpy().any()
     assert list(found["token_pairs"].columns) == [
-        *("relation", "layer", "head", "weight", "control", "uniform"),
-        *("p_value", "q_value", "diagonal", "examples"),
+        "relation",
+        "layer",
+        "head",
+        "weight",
+        "control",
+        "uniform",
+        "p_value",
+        "q_value",
+        "diagonal",
+        "examples",
     ]
 
 

@@ -173,7 +173,10 @@ def test_cells_are_means_with_half_of_their_intervals(seeds):
 def test_differences_stand_below_with_their_intervals_and_significance():
     header, rows = parsed(markdown(table1(scores(ALL, (1,)))), 1)
     assert header == [
-        *("Task", "Metric", "fine-tuned − pre-trained", "fine-tuned − majority"),
+        "Task",
+        "Metric",
+        "fine-tuned − pre-trained",
+        "fine-tuned − majority",
         "frozen − pre-trained",
     ]
     of_tasks, over_tasks = differences(ALL)
