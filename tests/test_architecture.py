@@ -24,7 +24,7 @@ OTHERS = "every other analysis"
 
 FLOORS: dict[str, list[set[str]]] = {
     "core": [
-        *({"arrays"}, {"run", "stats"}, {"plotting", "data"}, {"models"}),
+        *({"arrays", "words"}, {"run", "stats"}, {"plotting", "data"}, {"models"}),
         *({"attention"}, {"interventions"}),
     ],
     "paper": [{"finetuning", "patterns", "framenet", "features", "ablation"}],

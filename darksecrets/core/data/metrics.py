@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -282,6 +283,10 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 """Every metric by name; docs/tasks.md lists them."""
 
 
+_PROPER = ("F1", "Pearson", "Spearman", "Matthews", "R²")
+"""Titles that begin with a name."""
+
+
 def titles(metrics: Mapping[str, str]) -> Callable[[str], str]:
     """A function that gives a task with its score, as the title of a panel.
 
@@ -294,6 +299,13 @@ def titles(metrics: Mapping[str, str]) -> Callable[[str], str]:
 def titled(task: str, metric: str) -> str:
     """A task and how it is scored."""
     return f"{task} ({METRICS[metric].title})"
+
+
+def spoken(metric: str) -> str:
+    """What a sentence calls a metric, such as "accuracy", "macro F1", "Pearson"."""
+    title = METRICS[metric].title
+    words = title if title.startswith(_PROPER) else title[0].lower() + title[1:]
+    return re.sub(r"\bacc$", "accuracy", words)
 
 
 def main_metric_rows(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from darksecrets.core.data.metrics import spoken
 from darksecrets.core.run import learned
 from darksecrets.core.run.columns import table_of_weights
 from darksecrets.core.run.series import (
@@ -98,7 +99,7 @@ def content(
         "layers": shape[0],
         "heads": shape[1],
         "tasks": [
-            {"name": task, "metric": names[0], "unlearned": unlearned.get(task, "")}
+            {"name": task, "metric": spoken(names[0]), "unlearned": unlearned.get(task, "")}
             for task, names in run.metrics.items()
         ],
         "learning": {"mark": learned.MARK, "why": learned.WHY},
@@ -136,7 +137,7 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
         "key": series.key,
         "name": series.name,
         "kind": series.kind,
-        "kinds": dict(series.kinds),
+        "kinds": {task: shown.words.get(kind, kind) for task, kind in series.kinds.items()},
         "group": shown.group,
         "table": shown.table.file,
         "meaning": plain(shown.meaning or column.meaning),

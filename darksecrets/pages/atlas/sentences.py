@@ -10,6 +10,7 @@ import numpy as np
 from darksecrets.core.arrays import Floats
 from darksecrets.core.run.series import CHOSEN, MEAN, Model, Series, average
 from darksecrets.core.run.shown import LEVEL, Phrase, Shown
+from darksecrets.core.words import listed
 
 _DASH = "–"
 _UNKNOWN = re.compile(r" \[–, –\]| \(95% interval – to –\)|95% interval – to –; ")
@@ -56,12 +57,11 @@ def _join_by_measure(texts: Sequence[tuple[Shown, str]], measured: Sequence[Show
         own = measures.setdefault(text, [])
         if shown.phrases in several:
             own.append(shown.by or "weights")
-    return [f"{text} (by {_list(by)})" if by else text for text, by in measures.items()]
+    return [f"{text} (by {_only(by)})" if by else text for text, by in measures.items()]
 
 
-def _list(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else f"{last} only"
+def _only(names: Sequence[str]) -> str:
+    return listed(names) if len(names) > 1 else f"{names[0]} only"
 
 
 def _columns(series: Series, task: str, model: Model) -> _Columns:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from darksecrets.pages.claims.estimates import Estimate, Spread, average_over_seeds, spread, total
 from darksecrets.pages.claims.failures import ABOVE, BELOW
+from darksecrets.pages.claims.needed import A_TASK
 from darksecrets.pages.claims.registry import Question
 from darksecrets.pages.claims.sources import EMPTY, Run, Tables, rows
 
@@ -112,7 +113,7 @@ def _estimates_by_seed(
     Models that have not learned their task decide nothing: of it, or of all tasks together.
     """
     if "task" in question.each and name and name[0] not in run.tasks:
-        return [Estimate.missing(name, ABSENT, f"the task {name[0]}")]
+        return [Estimate.missing(name, ABSENT, f"{A_TASK}{name[0]}")]
     if lacking := [task for task in _tasks(question, name, group, unlearned) if task in unlearned]:
         said = "; ".join(f"{task} is not learned ({unlearned[task]})" for task in lacking)
         return [Estimate.missing(name, said, f"models that learn {', '.join(lacking)}")]

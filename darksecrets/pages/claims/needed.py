@@ -8,9 +8,12 @@ from dataclasses import replace
 
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.seeds import critical_value
+from darksecrets.core.words import listed
 from darksecrets.pages.claims.answers import Answer
 from darksecrets.pages.claims.estimates import Estimate, Threshold
 
+A_TASK = "the task "
+"""What a number lacks whose task is not in the run, before the task's name."""
 SEEDS, EXAMPLES, EITHER = "more seeds", "more examples", "more seeds or examples"
 NOTHING = "nothing in a run can decide it"
 """What is said of numbers so near the border that fine-tunings that fail could move them across."""
@@ -38,7 +41,11 @@ def needs_in_words(threshold: Threshold, judged: Sequence[tuple[Estimate, Answer
 
 def lacks_in_words(estimates: Iterable[Estimate]) -> str:
     """What a run would need so that numbers can decide; empty if all are known."""
-    parts = dict.fromkeys(filter(None, (each.lacks for each in estimates)))
+    parts = [*dict.fromkeys(filter(None, (each.lacks for each in estimates)))]
+    tasks = [part.removeprefix(A_TASK) for part in parts if part.startswith(A_TASK)]
+    if len(tasks) > 1:
+        others = [part for part in parts if not part.startswith(A_TASK)]
+        parts = [f"the tasks {listed(tasks)}", *others]
     return f"would need {', '.join(parts)}" if parts else ""
 
 

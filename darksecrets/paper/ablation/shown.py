@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from darksecrets.core.data.metrics import METRICS, spoken
 from darksecrets.core.run.shown import Phrase, Shown
 from darksecrets.paper.ablation.tables import EFFECTS, HEAD_ABLATION, OVER_TASKS, SEED_EFFECTS
 
@@ -15,6 +16,7 @@ SHOWN = (
         "Disabling (4.6)",
         "score without the head − score of the intact model",
         kind="metric",
+        words={metric: spoken(metric) for metric in METRICS},
         test="q_value",
         two_sided=True,
         palette="effect",

@@ -19,6 +19,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.numbers import written
 from darksecrets.core.run.states import FROM_NORMAL, STATE_NAMES
 from darksecrets.core.stats import LEVEL
+from darksecrets.core.words import listed
 from darksecrets.paper.finetuning import tables
 from darksecrets.paper.finetuning.comparison import gain_metric
 from darksecrets.paper.finetuning.published import PAPER_STATES, read_paper
@@ -362,7 +363,7 @@ def _notes(table: Table1) -> list[str]:
         task for task, metrics in table.tasks.items() if METRICS[metrics[0]].counted is None
     ]:
         notes.append(
-            f"The sign of an untrained regression's output is arbitrary: for {_listed(regressions)}"
+            f"The sign of an untrained regression's output is arbitrary: for {listed(regressions)}"
             " (pre-trained), it is the one that fits the training split better."
         )
     if table.paper is not None and table.sizes is not None:
@@ -424,10 +425,6 @@ def _unlearned_notes(table: Table1) -> list[str]:
         said = "; ".join(table.failed)
         notes.append(f"Fine-tunings that failed and are in the means: {said}. {why}.")
     return notes
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _gained(metrics: Mapping[str, str]) -> str:

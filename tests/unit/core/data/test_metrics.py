@@ -84,3 +84,19 @@ def test_equal_labels_have_no_correlation():
 def test_shapes_must_fit(shape):
     with pytest.raises(InputError, match="must have one row of 2"):
         metrics.compute(TASKS["RTE"], np.zeros(shape), np.zeros(4 if shape[0] else 0))
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("accuracy", "accuracy"),
+        ("balanced_accuracy", "balanced accuracy"),
+        ("f1", "F1"),
+        ("f1_macro", "macro F1"),
+        ("pearson", "Pearson"),
+        ("precision_weighted", "weighted precision"),
+        ("r2", "R²"),
+    ],
+)
+def test_sentences_call_metrics_by_words(metric, words):
+    assert metrics.spoken(metric) == words

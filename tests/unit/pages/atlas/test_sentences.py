@@ -51,8 +51,8 @@ def effect(value, q, low=-3.0, high=-1.0):
 
 
 def test_an_effect_is_said_with_its_interval_if_significant():
-    assert effect(-2.0, 0.049) == ["disabling it costs 2.0 points [1.0, 3.0] of f1"]
-    assert effect(2.0, 0.01, 1.0, 3.0) == ["disabling it gains 2.0 points [1.0, 3.0] of f1"]
-    assert effect(-2.0, 0.05) == ["no significant effect on f1 when disabled"]
-    assert effect(-2.0, 0.01, float("nan"), float("nan")) == ["disabling it costs 2.0 points of f1"]
+    assert effect(-2.0, 0.049) == ["disabling it costs 2.0 points [1.0, 3.0] of F1"]
+    assert effect(2.0, 0.01, 1.0, 3.0) == ["disabling it gains 2.0 points [1.0, 3.0] of F1"]
+    assert effect(-2.0, 0.05) == ["no significant effect on F1 when disabled"]
+    assert effect(-2.0, 0.01, float("nan"), float("nan")) == ["disabling it costs 2.0 points of F1"]
     assert effect(float("nan"), 0.01) == [], "not measured"

@@ -69,7 +69,7 @@ def test_a_p_value_does_not_say_what_it_needs():
 def test_a_run_without_tasks_or_seeds_needs_these():
     few = replace(RUN, tasks={"RTE": ["accuracy"]})
     found = decide("23", CASES["23"][Answer.YES], few)
-    assert found.needs.startswith("would need the task MRPC, the task STS-B")
+    assert found.needs.startswith("would need the tasks MRPC, STS-B")
     one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
     frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["37"][OPEN].items()}
     assert decide("37", frames, one).needs == "would need at least 2 seeds of each task"
