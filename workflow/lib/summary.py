@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import csv
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
+
+from tabulate import tabulate
 
 from darksecrets.core.run.learned import warnings
 
-MARKS = "- †", "- ‡"
-"""Beginnings of the notes that explain marks of Table 1."""
+BULLET, SAME_ANSWER = "- ", "†"
+"""How notes below Table 1 begin, and the mark of models that predict the same for every example."""
+HEADING = 12
+"""Most characters in a line of a heading, so that Table 1 fits into a terminal."""
 PAGES = ("atlas.html", "report.html", "figures", "tables")
 """Where to look first, in the folder of a run."""
 
@@ -24,13 +29,31 @@ def summarize(results: Path, *, with_table: bool) -> str:
     lines = [""]
     if with_table:
         text = (results / "figures" / "table1.md").read_text(encoding="utf-8").splitlines()
-        table = itertools.takewhile(lambda line: line.startswith("|"), text)
-        notes = [line for line in text if line.startswith(MARKS)]
-        lines += ["Table 1", "", *table, "", *notes, *warnings(results), ""]
+        table = [*itertools.takewhile(lambda line: line.startswith("|"), text)]
+        notes = [line.removeprefix(BULLET) for line in text]
+        same = [note for note in notes if note.startswith(SAME_ANSWER)]
+        lines += ["Table 1", "", narrowed(table), "", *same, *warnings(results), ""]
     lines += findings(results)
     found = [path for name in PAGES if (path := results / name).exists()]
     lines += ["Results:", *(f"  {path}" for path in found or [results])]
     return "\n".join(lines)
+
+
+def narrowed(table: Sequence[str]) -> str:
+    """A table in Markdown, with headings of several lines.
+
+    Args:
+        table: Its lines: headings, a line that says how columns are aligned, and rows.
+    """
+    headings, marks, *rows = ([cell.strip() for cell in line[1:-1].split("|")] for line in table)
+    return tabulate(
+        rows,
+        headings,
+        tablefmt="simple",
+        colalign=["right" if mark.endswith(":") else "left" for mark in marks],
+        disable_numparse=True,
+        maxheadercolwidths=HEADING,
+    )
 
 
 def findings(results: Path) -> list[str]:

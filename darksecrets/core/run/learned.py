@@ -68,5 +68,5 @@ def read(*paths: Path) -> dict[str, str]:
 def warnings(results: Path) -> list[str]:
     """Lines about models of a run that have not learned, and what to change; often none."""
     found = read(results / "tables" / f"{TABLE}.csv")
-    said = [f"{task} is not learned: {scores}." for task, scores in found.items()]
+    said = [f"{MARK} {task} is not learned: {scores}." for task, scores in found.items()]
     return [*said, ADVICE, ""] if said else []

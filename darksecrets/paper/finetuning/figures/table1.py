@@ -404,14 +404,15 @@ def _notes_on_differences(table: Table1) -> list[str]:
 def _constants_note(scores: pd.DataFrame) -> list[str]:
     """The note on models that predict the same for every example, with their numbers of seeds."""
     models = scores.drop_duplicates(["task", "state", "seed"])
-    counts = models.groupby(["task", "state"], sort=False)["constant"].agg(["sum", "size"])
-    found = [
-        f"{row['task']} {STATES[row['state']]} ({row['sum']} of {row['size']} seeds)"
-        for row in counts[counts["sum"] > 0].reset_index().to_dict("records")
-    ]
-    if not found:
+    counts = models.groupby(["state", "task"], sort=False)["constant"].agg(["sum", "size"])
+    tasks: dict[str, list[str]] = {}
+    for row in counts[counts["sum"] > 0].reset_index().to_dict("records"):
+        seeds = f" ({row['sum']} of {row['size']} seeds)" if row["size"] > 1 else ""
+        tasks.setdefault(row["state"], []).append(f"{row['task']}{seeds}")
+    if not tasks:
         return []
-    return [f"{CONSTANT} Predicts the same for every example: {', '.join(found)}."]
+    said = "; ".join(f"{STATES[state]} on {listed(names)}" for state, names in tasks.items())
+    return [f"{CONSTANT} Predicts the same for every example: {said}."]
 
 
 def _unlearned_notes(table: Table1) -> list[str]:

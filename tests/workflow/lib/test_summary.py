@@ -1,0 +1,64 @@
+"""What a finished run ends with in the terminal."""
+
+import pytest
+
+from workflow.lib import summary
+
+PAGE = """\
+| Task    | Metric   |   randomly initialized, fine-tuned |   fine-tuned |
+|:--------|:---------|-----------------------------------:|-------------:|
+| reviews | Acc      |                        61.0 ± 9.5† |  59.0 ± 9.6‡ |
+|         | F1       |                         1.0 ± 0.5  |   9.0 ± 9.6‡ |
+
+- † Predicts the same for every example: randomly initialized, fine-tuned on reviews.
+- ‡ Has not learned the task: reviews.
+- The paper has other numbers.
+
+| Task    | difference |
+|:--------|-----------:|
+| reviews | 2.0        |
+"""
+LEARNED = """\
+task,seed,score,majority,bag_of_words,learned
+reviews,,59.0,58.0,53.0,False
+mails,,90.0,58.0,53.0,True
+"""
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder like that of a run that made Table 1."""
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "table1.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "learned.csv").write_text(LEARNED)
+    return tmp_path
+
+
+def test_table_1_has_narrow_columns_and_all_its_cells(results):
+    lines = summary.summarize(results, with_table=True).splitlines()
+    start = lines.index("Table 1") + 2
+    end = lines.index("", start)
+    found = [" ".join(line.split()) for line in lines[start:end] if not line.startswith("-")]
+    assert found == [
+        "Task Metric randomly fine-tuned",
+        "initialized,",
+        "fine-tuned",
+        "reviews Acc 61.0 ± 9.5† 59.0 ± 9.6‡",
+        "F1 1.0 ± 0.5 9.0 ± 9.6‡",
+    ]
+    assert max(map(len, lines[start:end])) < 60
+
+
+def test_marks_are_explained_once_and_what_was_learned_is_not_named(results):
+    said = summary.summarize(results, with_table=True)
+    assert "† Predicts the same for every example: randomly initialized, fine-tuned on" in said
+    assert "‡ reviews is not learned: 59.0, majority class 58.0, bag of words 53.0." in said
+    assert "mails" not in said
+    assert "The paper" not in said
+    assert said.count("‡ ") == 1
+
+
+def test_a_run_without_table_1_names_its_results_only(results):
+    said = summary.summarize(results, with_table=False)
+    assert said.split() == ["Results:", str(results / "figures"), str(results / "tables")]
