@@ -7,14 +7,10 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
-from tabulate import tabulate
-
 from darksecrets.core.run.learned import warnings
 
 BULLET, SAME_ANSWER = "- ", "†"
 """How notes below Table 1 begin, and the mark of models that predict the same for every example."""
-HEADING = 12
-"""Most characters in a line of a heading, so that Table 1 fits into a terminal."""
 PAGES = ("atlas.html", "report.html", "figures", "tables")
 """Where to look first, in the folder of a run."""
 
@@ -40,19 +36,25 @@ def summarize(results: Path, *, with_table: bool) -> str:
 
 
 def narrowed(table: Sequence[str]) -> str:
-    """A table in Markdown, with headings of several lines.
+    """A table in Markdown, for a terminal: each word of a heading has a line of its own.
 
     Args:
         table: Its lines: headings, a line that says how columns are aligned, and rows.
     """
     headings, marks, *rows = ([cell.strip() for cell in line[1:-1].split("|")] for line in table)
-    return tabulate(
-        rows,
-        headings,
-        tablefmt="simple",
-        colalign=["right" if mark.endswith(":") else "left" for mark in marks],
-        disable_numparse=True,
-        maxheadercolwidths=HEADING,
+    words = [heading.split() for heading in headings]
+    depth = max(map(len, words))
+    bottom = [[""] * (depth - len(each)) + each for each in words]
+    lines = [*zip(*bottom, strict=True), *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(depth, ["-" * width for width in widths])
+    to_right = [mark.endswith(":") for mark in marks]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, to_right, strict=True)
+        ).rstrip()
+        for line in lines
     )
 
 
