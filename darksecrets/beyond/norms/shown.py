@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from darksecrets.beyond.norms.declared import FREQUENT, NORM_LEVELS, OTHER
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.columns import FIRST, PUNCTUATION, SEPARATOR
-from darksecrets.core.run.states import STATES_OF_FIGURES
+from darksecrets.core.run.states import FINETUNED, STATE_NAMES, STATES_OF_FIGURES
 from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 # How much heads attend to kinds of tokens, by weights and by norms (section 4.4).
@@ -26,39 +24,56 @@ LOOKS = {
 """Line of every kind of token; together, they get all of the weight, and all of the norm."""
 NAMES = {FIRST: "[CLS]", SEPARATOR: "[SEP]", FREQUENT: "frequent words", OTHER: "other words"}
 """What the legend calls kinds whose names do not read well."""
+SIDES = {"weight": "weights", "norm": "norms"}
+"""Columns with the shares, and what they are shares of."""
 
 
 def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
-    """Draw the share of every kind of token against the layer: weights beside norms.
+    """Draw the share of every kind of token against the layer: weights above norms.
 
-    Bands are 95% intervals; several seeds are averaged.
+    Lines are means over seeds and tasks; bands reach from the task with the least mean to the one
+    with the greatest.
     """
-    table = sources.table(NORM_LEVELS)
-    table = table[table["layer"].notna() & table["kind"].isin(LOOKS)]
-    top = min(1.0, 1.1 * float(table[["weight", "norm"]].to_numpy().max()))
+    table = kit.pick(sources.table(NORM_LEVELS), task=sources.tasks, kind=LOOKS)
+    table = table[table["layer"].notna()]
+    means = {side: _means_over_tasks(table, side) for side in SIDES}
+    top = min(1.0, 1.1 * max(float(rows["max"].max()) for rows in means.values()))
 
-    def share(axes: kit.Axes, task: str, state: str, side: str) -> None:
-        rows = kit.pick(table, task=task, state=state)
-        kit.lines(axes, rows, "layer", side, LOOKS, by="kind", ends=(f"{side}_low", f"{side}_high"))
+    def share(axes: kit.Axes, state: str, side: str) -> None:
+        rows = kit.pick(means[side], state=state)
+        kit.lines(axes, rows, "layer", "mean", LOOKS, by="kind", ends=("min", "max"))
         axes.set_ylim(0, top)
 
-    left: dict[str, Any] = {"title": "weights", "share": "columns"}
     panels = [
-        [
-            kit.Panel(share, of=(state, "weight"), x=x, y=f"{state}\nShare", **left),
-            kit.Panel(share, of=(state, "norm"), x=x, title="norms", share="left"),
-        ]
-        for state, x in zip(STATES_OF_FIGURES, ("", "", "Layer"), strict=True)
+        [kit.Panel(share, of=(side,), x=x, y=f"Share of {words}", height=1.5, share="columns")]
+        for (side, words), x in zip(SIDES.items(), ("", "Layer"), strict=True)
     ]
-    legend = {NAMES.get(kind, kind): look for kind, look in LOOKS.items()}
-    headline = _separator_shares(kit.pick(table, kind=SEPARATOR, state="finetuned"))
-    return kit.page(sources, headline, panels, most=4, align="left", legend=legend)
+    states = [state for state in STATES_OF_FIGURES if (table["state"] == state).any()]
+    columns = kit.Grid(states, panels, most=3, title=lambda state: STATE_NAMES[state])
+    bands = " Bands: from the least to the greatest task." if len(sources.tasks) > 1 else ""
+    return kit.page(
+        sources,
+        _headline(kit.pick(table, state=FINETUNED)),
+        columns,
+        legend={NAMES.get(kind, kind): look for kind, look in LOOKS.items()},
+        what=f"Mean over tasks.{bands}" if bands else "",
+    )
 
 
-def _separator_shares(rows: pd.DataFrame) -> str:
-    """The share of [SEP] in weights and in norms, mean over layers and tasks."""
-    weight, norm = (100 * float(rows[name].mean()) for name in ("weight", "norm"))
-    return f"[SEP] gets {weight:.0f}% of the weights, and adds {norm:.0f}% of the norms"
+def _means_over_tasks(table: pd.DataFrame, side: str) -> pd.DataFrame:
+    """Mean, least and greatest share of tasks: ``state``, ``kind``, ``layer``, and these."""
+    keys = ["state", "kind", "layer"]
+    by_task = table.groupby([*keys, "task"])[side].mean()
+    return by_task.groupby(keys).agg(["mean", "min", "max"]).reset_index()
+
+
+def _headline(rows: pd.DataFrame) -> str:
+    """The special token whose share changes most if lengths count, mean over layers and tasks."""
+    special = rows[rows["kind"].isin((FIRST, SEPARATOR))]
+    shares = special.groupby("kind")[list(SIDES)].mean()
+    kind = str((shares["weight"] - shares["norm"]).abs().idxmax())
+    weight, norm = (100 * float(shares[side][kind]) for side in SIDES)
+    return f"{NAMES[kind]} gets {weight:.0f}% of the weights, and adds {norm:.0f}% of the norms"
 
 
 _KEY = ["state", "seed", "kind"]

@@ -14,7 +14,7 @@ CASES = {
     "weights_and_norms": (
         *("norm_levels", ["weight", "norm"]),
         "layer.notna() and kind != 'special' and state != 'finetuned-from-normal'",
-        ["task", "state", "kind", "layer"],
+        ["state", "kind", "layer"],
     ),
     "stripes_by_measure": (
         *("attention_levels_by_measure", ["weight"]),
