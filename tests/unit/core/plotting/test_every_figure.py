@@ -31,6 +31,7 @@ WITHOUT_TASKS = (
     "coreference_heads",
     "attention_trees",
     "attention_to_subjects",
+    "weights_and_norms",
 )
 """These figures are the same for any tasks."""
 
