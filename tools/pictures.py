@@ -48,7 +48,7 @@ class Page:
 
 
 GALLERY_WIDTH = 900
-"""Pixels of the pictures of all figures."""
+"""Width of the widest pictures of the gallery, in pixels."""
 COLOURS = 256
 """Colours of these pictures."""
 
@@ -176,11 +176,18 @@ def make_gallery(figures: Path) -> None:
         )
     shutil.rmtree(gallery, ignore_errors=True)
     gallery.mkdir()
-    for file in sorted(figures.glob("*.png")):
+    files = sorted(figures.glob("*.png"))
+    scale = GALLERY_WIDTH / max(_width(file) for file in files)  # the same for narrow figures
+    for file in files:
         with Image.open(file) as picture:
-            small = picture.convert("RGB")
-        small.thumbnail((GALLERY_WIDTH, 10 * GALLERY_WIDTH), Image.Resampling.LANCZOS)
+            size = round(scale * picture.width), round(scale * picture.height)
+            small = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
         small.quantize(COLOURS).save(gallery / file.name, optimize=True)
+
+
+def _width(file: Path) -> int:
+    with Image.open(file) as picture:
+        return picture.width
 
 
 def make_text_pictures() -> None:

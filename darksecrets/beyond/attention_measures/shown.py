@@ -15,7 +15,7 @@ from darksecrets.core.run.columns import (
     WEIGHTS,
     declare_by_measure,
 )
-from darksecrets.core.run.states import RANDOM
+from darksecrets.core.run.states import FINETUNED, RANDOM
 from darksecrets.paper.features.tables import ATTENTION_LEVELS, GREATEST
 
 LEVELS = declare_by_measure(ATTENTION_LEVELS)
@@ -32,28 +32,31 @@ _BY_CHANCE = {WEIGHTS: kit.line(kit.GREY, dash=":", width=0.8)}
 def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
     """Draw the attention to [CLS] and to [SEP] against the layer, a line for every measure.
 
-    Lines are of the fine-tuned models, means over their seeds, with 95% intervals; dotted lines are
-    of an encoder with random weights, by attention weights.
+    Lines are of the fine-tuned models, means over seeds and tasks, with bands from the task with
+    the least mean to the one with the greatest; dotted lines are of an encoder with random weights,
+    by attention weights.
     """
-    table = sources.table(LEVELS)
-    table = table[table["layer"].notna() & (table["measure"] == GREATEST)]
-    shown = [name for name in MEASURES if (table[MEASURE.name] == name).any()]
-    looks, by = {name: LOOKS[name] for name in shown}, MEASURE.name
+    table = kit.pick(sources.table(LEVELS), task=sources.tasks, measure=GREATEST)
+    table = table[table["layer"].notna()]
+    by = MEASURE.name
+    means = kit.over_tasks(table, "weight", ["state", "feature", by, "layer"])
+    shown = [name for name in MEASURES if (table[by] == name).any()]
+    looks = {name: LOOKS[name] for name in shown}
 
-    def levels(axes: kit.Axes, task: str, feature: str) -> None:
-        rows = kit.pick(table, task=task, feature=feature, state=["finetuned", RANDOM])
-        measured, by_chance = (rows[rows["state"] == s] for s in ("finetuned", RANDOM))
-        ends = ("weight_low", "weight_high")
-        kit.lines(axes, measured, "layer", "weight", looks, by=by, ends=ends)
-        kit.lines(axes, by_chance, "layer", "weight", _BY_CHANCE, by=by)
-        axes.set_ylim(0, 1.1 * float(kit.pick(table, feature=feature)["weight"].max()))
+    def levels(axes: kit.Axes, feature: str) -> None:
+        rows = kit.pick(means, feature=feature)
+        measured, by_chance = (kit.pick(rows, state=state) for state in (FINETUNED, RANDOM))
+        kit.lines(axes, measured, "layer", "mean", looks, by=by, ends=kit.TASKS)
+        kit.lines(axes, by_chance, "layer", "mean", _BY_CHANCE, by=by)
+        axes.set_ylim(bottom=0)
 
-    panels = kit.rows(levels, FEATURES, "Layer", "Attention to {}")
+    panel = kit.Panel(levels, x="Layer", y="Attention", height=1.5)
     legend = {"effective attention" if name == EFFECTIVE else name: looks[name] for name in shown}
     legend["untrained"] = _BY_CHANCE[WEIGHTS]
-    what = "After fine-tuning, by layer; bands are 95% intervals."
-    headline = _headline(kit.pick(table, state="finetuned", feature="[SEP]"), shown)
-    return kit.page(sources, headline, panels, most=4, legend=legend, what=what)
+    what = f"After fine-tuning, by layer. {kit.means_in_words(sources.tasks)}".strip()
+    headline = _headline(kit.pick(table, state=FINETUNED, feature="[SEP]"), shown)
+    grid = kit.Grid(FEATURES, panel, title="Attention to {}".format)
+    return kit.page(sources, headline, grid, legend=legend, what=what)
 
 
 def _headline(rows: pd.DataFrame, measures: Sequence[str]) -> str:

@@ -36,12 +36,12 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
     """
     table = kit.pick(sources.table(NORM_LEVELS), task=sources.tasks, kind=LOOKS)
     table = table[table["layer"].notna()]
-    means = {side: _means_over_tasks(table, side) for side in SIDES}
-    top = min(1.0, 1.1 * max(float(rows["max"].max()) for rows in means.values()))
+    means = {side: kit.over_tasks(table, side, ["state", "kind", "layer"]) for side in SIDES}
+    top = min(1.0, 1.1 * max(float(rows["greatest"].max()) for rows in means.values()))
 
     def share(axes: kit.Axes, state: str, side: str) -> None:
         rows = kit.pick(means[side], state=state)
-        kit.lines(axes, rows, "layer", "mean", LOOKS, by="kind", ends=("min", "max"))
+        kit.lines(axes, rows, "layer", "mean", LOOKS, by="kind", ends=kit.TASKS)
         axes.set_ylim(0, top)
 
     panels = [
@@ -50,21 +50,13 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
     ]
     states = [state for state in STATES_OF_FIGURES if (table["state"] == state).any()]
     columns = kit.Grid(states, panels, most=3, title=lambda state: STATE_NAMES[state])
-    bands = " Bands: from the least to the greatest task." if len(sources.tasks) > 1 else ""
     return kit.page(
         sources,
         _headline(kit.pick(table, state=FINETUNED)),
         columns,
         legend={NAMES.get(kind, kind): look for kind, look in LOOKS.items()},
-        what=f"Mean over tasks.{bands}" if bands else "",
+        what=kit.means_in_words(sources.tasks),
     )
-
-
-def _means_over_tasks(table: pd.DataFrame, side: str) -> pd.DataFrame:
-    """Mean, least and greatest share of tasks: ``state``, ``kind``, ``layer``, and these."""
-    keys = ["state", "kind", "layer"]
-    by_task = table.groupby([*keys, "task"])[side].mean()
-    return by_task.groupby(keys).agg(["mean", "min", "max"]).reset_index()
 
 
 def _headline(rows: pd.DataFrame) -> str:

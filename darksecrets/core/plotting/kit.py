@@ -21,7 +21,15 @@ from darksecrets.core.plotting.attention_map import (
 from darksecrets.core.plotting.colours import *
 from darksecrets.core.plotting.drawing import Sources, pick
 from darksecrets.core.plotting.intervals import intervals
-from darksecrets.core.plotting.lines import dot, hollow, line, lines
+from darksecrets.core.plotting.lines import (
+    TASKS,
+    dot,
+    hollow,
+    line,
+    lines,
+    means_in_words,
+    over_tasks,
+)
 from darksecrets.core.plotting.matrices import (
     LEAST_DIFFERENCE,
     cells,

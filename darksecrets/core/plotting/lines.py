@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,12 +10,17 @@ import seaborn as sns
 
 from darksecrets.core.plotting.colours import INK
 from darksecrets.core.plotting.style import ticks
+from darksecrets.core.words import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Looks = Mapping[Any, Mapping[str, Any]]
 """Properties of the line or marks of every kind, as `matplotlib.lines.Line2D` calls them."""
+
+
+TASKS = ("least", "greatest")
+"""Ends of the bands of `over_tasks`."""
 
 
 def lines(
@@ -57,6 +62,35 @@ def lines(
         line.set(**{"label": kind, "markeredgecolor": look["color"], **look})
     if x == "layer":
         axes.set_xticks(ticks(int(rows[x].max()), 6))
+
+
+def over_tasks(table: pd.DataFrame, value: str, keys: Sequence[str]) -> pd.DataFrame:
+    """Means over tasks of means over seeds, for lines with bands.
+
+    Args:
+        table: Rows of several tasks.
+        value: Column of the values.
+        keys: Columns that tell lines and places apart.
+
+    Returns:
+        The keys; ``mean``, ``least`` and ``greatest`` of the tasks.
+    """
+    by_task = table.groupby([*keys, "task"])[value].mean()
+    summary = by_task.groupby(list(keys)).agg(mean="mean", least="min", greatest="max")
+    return summary.reset_index()
+
+
+def means_in_words(tasks: Sequence[str], *over: str) -> str:
+    """What is said of lines and bands that `over_tasks` gives.
+
+    Args:
+        tasks: Tasks of the figure; with one, there are no bands.
+        over: What else means are over.
+    """
+    several = len(tasks) > 1
+    names = [*over, "tasks"] if several else over
+    said = f"Mean over {listed(names)}." if names else ""
+    return f"{said} Bands: from the least to the greatest task." if several else said
 
 
 def line(

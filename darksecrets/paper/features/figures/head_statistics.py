@@ -28,21 +28,17 @@ def draw(sources: kit.Sources) -> kit.Figure:
     the one with the greatest.
     """
     table = kit.pick(sources.table(HEAD_STATISTICS), task=sources.tasks, state=_LOOKS)
-    by = ["state", "statistic", "task", "layer"]
-    means = table.groupby(by)[["value", "uniform"]].mean().reset_index()
+    keys = ["state", "statistic", "layer"]
+    means = kit.over_tasks(table, "value", keys)
+    uniform = kit.over_tasks(table, "uniform", keys[1:]).assign(state="uniform")
     measured = set(table["statistic"])
     shown = [name for name in STATISTICS if name in measured]
 
     def share(axes: kit.Axes, statistic: str) -> None:
         rows = kit.pick(means, statistic=statistic)
-        for state, look in _LOOKS.items():
-            own = rows[rows["state"] == state].groupby("layer")["value"].agg(["min", "mean", "max"])
-            axes.fill_between(
-                own.index, own["min"], own["max"], color=look["color"], alpha=0.2, linewidth=0
-            )
-            axes.plot(own.index, own["mean"], label=state, **look)
-        uniform = rows.groupby("layer")["uniform"].mean()
-        axes.plot(uniform.index, uniform, label="uniform", **_UNIFORM["uniform"])
+        kit.lines(axes, rows, "layer", "mean", _LOOKS, by="state", ends=kit.TASKS)
+        by_chance = kit.pick(uniform, statistic=statistic)
+        kit.lines(axes, by_chance, "layer", "mean", _UNIFORM, by="state")
         axes.set_ylim(bottom=0)
         axes.set_xticks(kit.ticks(int(means["layer"].max()), 12))
         axes.yaxis.set_major_locator(MaxNLocator(3))
@@ -50,23 +46,16 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panel = kit.Panel(share, x="Layer", y="Share", height=0.9)
     grid = kit.Grid(shown, panel, most=3, title=lambda name: _NAMES.get(name, name))
     legend = _UNIFORM | {STATE_NAMES[state]: look for state, look in _LOOKS.items()}
-    what = (
-        "Mean over heads. Bands: from the least to the greatest task."
-        if (len(sources.tasks) > 1)
-        else "Mean over heads."
-    )
-    return kit.page(
-        sources, _headline(means, shown), grid, legend=legend, width=kit.PAGE, what=what
-    )
+    what = kit.means_in_words(sources.tasks, "heads")
+    headline = _headline(means, shown)
+    return kit.page(sources, headline, grid, legend=legend, width=kit.PAGE, what=what)
 
 
 def _headline(means: pd.DataFrame, shown: list[str]) -> str:
     """Where most of the attention of a layer's heads goes after fine-tuning."""
-    rows = means[(means["state"] == "finetuned") & means["statistic"].isin(shown)]
-    by_layer = rows.groupby(["statistic", "layer"])["value"].mean()
-    greatest = by_layer.reset_index().nlargest(1, "value").iloc[0]
+    greatest = kit.pick(means, state="finetuned", statistic=shown).nlargest(1, "mean").iloc[0]
     name = _NAMES.get(greatest["statistic"], greatest["statistic"])
     return (
-        f"Layer {greatest['layer']} gives most to {name}: {100 * greatest['value']:.0f}% of its "
+        f"Layer {greatest['layer']} gives most to {name}: {100 * greatest['mean']:.0f}% of its "
         "attention after fine-tuning"
     )

@@ -20,7 +20,7 @@ CASES = {
         *("attention_levels_by_measure", ["weight"]),
         "layer.notna() and measure == 'greatest' and state == 'finetuned' "
         "and feature in ('[CLS]', '[SEP]')",
-        ["task", "attention", "feature", "layer"],
+        ["attention", "feature", "layer"],
     ),
     "learned_gates": (
         *("learned_gates", ["score"], "state == 'finetuned' and main"),

@@ -32,6 +32,7 @@ WITHOUT_TASKS = (
     "attention_trees",
     "attention_to_subjects",
     "weights_and_norms",
+    "stripes_by_measure",
 )
 """These figures are the same for any tasks."""
 
