@@ -39,7 +39,7 @@ def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
     table = kit.pick(sources.table(LEVELS), task=sources.tasks, measure=GREATEST)
     table = table[table["layer"].notna()]
     by = MEASURE.name
-    means = kit.over_tasks(table, "weight", ["state", "feature", by, "layer"])
+    means = kit.average_over_tasks(table, "weight", ["state", "feature", by, "layer"])
     shown = [name for name in MEASURES if (table[by] == name).any()]
     looks = {name: LOOKS[name] for name in shown}
 

@@ -36,7 +36,9 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
     """
     table = kit.pick(sources.table(NORM_LEVELS), task=sources.tasks, kind=LOOKS)
     table = table[table["layer"].notna()]
-    means = {side: kit.over_tasks(table, side, ["state", "kind", "layer"]) for side in SIDES}
+    means = {
+        side: kit.average_over_tasks(table, side, ["state", "kind", "layer"]) for side in SIDES
+    }
     top = min(1.0, 1.1 * max(float(rows["greatest"].max()) for rows in means.values()))
 
     def share(axes: kit.Axes, state: str, side: str) -> None:

@@ -23,12 +23,12 @@ from darksecrets.core.plotting.drawing import Sources, pick
 from darksecrets.core.plotting.intervals import intervals
 from darksecrets.core.plotting.lines import (
     TASKS,
+    average_over_tasks,
     dot,
     hollow,
     line,
     lines,
     means_in_words,
-    over_tasks,
 )
 from darksecrets.core.plotting.matrices import (
     LEAST_DIFFERENCE,

@@ -20,7 +20,7 @@ Looks = Mapping[Any, Mapping[str, Any]]
 
 
 TASKS = ("least", "greatest")
-"""Ends of the bands of `over_tasks`."""
+"""Ends of the bands of `average_over_tasks`."""
 
 
 def lines(
@@ -64,7 +64,7 @@ def lines(
         axes.set_xticks(ticks(int(rows[x].max()), 6))
 
 
-def over_tasks(table: pd.DataFrame, value: str, keys: Sequence[str]) -> pd.DataFrame:
+def average_over_tasks(table: pd.DataFrame, value: str, keys: Sequence[str]) -> pd.DataFrame:
     """Means over tasks of means over seeds, for lines with bands.
 
     Args:
@@ -81,7 +81,7 @@ def over_tasks(table: pd.DataFrame, value: str, keys: Sequence[str]) -> pd.DataF
 
 
 def means_in_words(tasks: Sequence[str], *over: str) -> str:
-    """What is said of lines and bands that `over_tasks` gives.
+    """What is said of lines and bands that `average_over_tasks` gives.
 
     Args:
         tasks: Tasks of the figure; with one, there are no bands.

@@ -29,8 +29,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """
     table = kit.pick(sources.table(HEAD_STATISTICS), task=sources.tasks, state=_LOOKS)
     keys = ["state", "statistic", "layer"]
-    means = kit.over_tasks(table, "value", keys)
-    uniform = kit.over_tasks(table, "uniform", keys[1:]).assign(state="uniform")
+    means = kit.average_over_tasks(table, "value", keys)
+    uniform = kit.average_over_tasks(table, "uniform", keys[1:]).assign(state="uniform")
     measured = set(table["statistic"])
     shown = [name for name in STATISTICS if name in measured]
 
