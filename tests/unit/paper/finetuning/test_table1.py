@@ -100,9 +100,9 @@ def table1(
     of_sizes: pd.DataFrame | None = None,
     paper: pd.DataFrame | None = None,
 ) -> Table1:
-    of_tasks, average_over_tasks = differences(tasks)
+    of_tasks, over_tasks = differences(tasks)
     return Table1(
-        *(table, means(table), of_tasks, average_over_tasks, metrics(tasks), label),
+        *(table, means(table), of_tasks, over_tasks, metrics(tasks), label),
         *(of_baselines, of_sizes, paper),
     )
 
@@ -179,11 +179,11 @@ def test_differences_stand_below_with_their_intervals_and_significance():
         "fine-tuned − majority",
         "frozen − pre-trained",
     ]
-    of_tasks, average_over_tasks = differences(ALL)
+    of_tasks, over_tasks = differences(ALL)
     rows = named(rows)
     for number, pair in enumerate(COMPARED):
         chosen = of_tasks[(of_tasks["model"] == pair[0]) & (of_tasks["reference"] == pair[1])]
-        expected = [*chosen.to_dict("records"), average_over_tasks.iloc[number].to_dict()]
+        expected = [*chosen.to_dict("records"), over_tasks.iloc[number].to_dict()]
         assert [row[0] for row in rows] == [*chosen["task"], "mean"]
         for row, found in zip(expected, rows, strict=True):
             reach = (row["ci_high"] - row["ci_low"]) / 2
