@@ -36,9 +36,9 @@ _HEAD_LOOKS = {
     declared.NO: {**_HEAD_DOT, "color": kit.INK, "markeredgecolor": kit.INK},
 }
 _HEAD_NAMES = {
-    declared.YES: "best head: exceeds all controls",
+    declared.YES: "best head, beyond all controls",
     declared.OPEN: "the same, without one for parts of speech",
-    declared.NO: "best head: does not",
+    declared.NO: "best head, not beyond all",
 }
 _OFFSET = kit.dot(kit.BASELINE, "|", 8.0, markeredgewidth=1.6)
 _HEAD_CHANCE = kit.dot(kit.GREY, "x", 3.5, markeredgewidth=0.8)
