@@ -192,7 +192,7 @@ def test_sentences_of_the_page_agree_with_the_kept_tables():
     assert beyond == [("predicate_to_element", "4", "12")]
 
     similarity = _means(_kept_rows("cosine"), "similarity", "task", "layer")
-    assert min(similarity[task, layer] for task in tasks for layer in "123") > 0.95
+    assert min(similarity[task, layer] for task in tasks for layer in "123") > 0.94
 
     rows = _kept_rows("cls_attention", state="finetuned")
     weights = _means(rows, "weight", "task", "feature", "head")
