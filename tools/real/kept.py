@@ -100,11 +100,8 @@ class Run:
         Raises:
             RealRunError: It is not there, or damaged.
         """
-        path = self._tables() / f"{name}.csv"
-        if not path.is_file():
-            raise RealRunError(f"There is no {path}. Finish the run, then give the command again.")
         try:
-            return TABLES_OF_RUNS[name].read(path)
+            return TABLES_OF_RUNS[name].read(self._tables() / f"{name}.csv")
         except InputError as error:
             raise RealRunError(str(error)) from error
 

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
-from darksecrets.core.run.learned import warnings
+from darksecrets.core.run.learned import CONSTANT, warnings
 
-BULLET, SAME_ANSWER = "- ", "†"
-"""How notes below Table 1 begin, and the mark of models that predict the same for every example."""
+BULLET = "- "
+"""How notes below Table 1 begin."""
 PAGES = ("atlas.html", "report.html", "figures", "tables")
 """Where to look first, in the folder of a run."""
 
@@ -27,7 +27,7 @@ def summarize(results: Path, *, with_table: bool) -> str:
         text = (results / "figures" / "table1.md").read_text(encoding="utf-8").splitlines()
         table = [*itertools.takewhile(lambda line: line.startswith("|"), text)]
         notes = [line.removeprefix(BULLET) for line in text]
-        same = [note for note in notes if note.startswith(SAME_ANSWER)]
+        same = [note for note in notes if note.startswith(CONSTANT)]
         lines += ["Table 1", "", narrowed(table), "", *same, *warnings(results), ""]
     lines += findings(results)
     found = [path for name in PAGES if (path := results / name).exists()]

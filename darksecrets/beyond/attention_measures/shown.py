@@ -46,7 +46,7 @@ def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
     def levels(axes: kit.Axes, feature: str) -> None:
         rows = kit.pick(means, feature=feature)
         measured, by_chance = (kit.pick(rows, state=state) for state in (FINETUNED, RANDOM))
-        kit.lines(axes, measured, "layer", "mean", looks, by=by, ends=kit.TASKS)
+        kit.lines(axes, measured, "layer", "mean", looks, by=by, ends=kit.RANGE_OF_TASKS)
         kit.lines(axes, by_chance, "layer", "mean", _BY_CHANCE, by=by)
         axes.set_ylim(bottom=0)
 

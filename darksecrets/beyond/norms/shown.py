@@ -43,7 +43,7 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
 
     def share(axes: kit.Axes, state: str, side: str) -> None:
         rows = kit.pick(means[side], state=state)
-        kit.lines(axes, rows, "layer", "mean", LOOKS, by="kind", ends=kit.TASKS)
+        kit.lines(axes, rows, "layer", "mean", LOOKS, by="kind", ends=kit.RANGE_OF_TASKS)
         axes.set_ylim(0, top)
 
     panels = [

@@ -19,7 +19,7 @@ Looks = Mapping[Any, Mapping[str, Any]]
 """Properties of the line or marks of every kind, as `matplotlib.lines.Line2D` calls them."""
 
 
-TASKS = ("least", "greatest")
+RANGE_OF_TASKS = ("least", "greatest")
 """Ends of the bands of `average_over_tasks`."""
 
 

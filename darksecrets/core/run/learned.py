@@ -13,6 +13,8 @@ TABLE = "learned"
 """Name of the table, see `darksecrets.paper.finetuning.tables.LEARNED`."""
 MARK = "‡"
 """Stands at the name of such a task, in tables and figures."""
+CONSTANT = "†"
+"""Stands in Table 1 at the score of models that predict the same for every example."""
 WHY = "not better than the majority class (paired test), or below a bag of words"
 NOTE = f"{MARK} not learned: {WHY} (Table 1)"
 ADVICE = (

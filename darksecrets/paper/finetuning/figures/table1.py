@@ -17,17 +17,21 @@ from darksecrets.core.plotting.drawing import Sources
 from darksecrets.core.run import learned
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.numbers import written
-from darksecrets.core.run.states import FROM_NORMAL, STATE_NAMES
+from darksecrets.core.run.states import (
+    FINETUNED,
+    FROM_NORMAL,
+    FROZEN,
+    PRETRAINED,
+    STATE_NAMES,
+)
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.words import listed
 from darksecrets.paper.finetuning import tables
 from darksecrets.paper.finetuning.comparison import gain_metric
 from darksecrets.paper.finetuning.published import PAPER_STATES, read_paper
 
-STATES = {state: STATE_NAMES[state] for state in ("pretrained", "frozen", FROM_NORMAL, "finetuned")}
+STATES = {state: STATE_NAMES[state] for state in (PRETRAINED, FROZEN, FROM_NORMAL, FINETUNED)}
 """The states, in the order of the paper's table, with their names in the headings."""
-CONSTANT = "†"
-"""Marks of models that predict the same for every example, and that have not learned their task."""
 
 _COLUMNS = ["task", "state", "metric", "score"]
 
@@ -335,7 +339,7 @@ def _plain(row: _Row) -> str:
 def _score(row: _Row) -> str:
     """A score with its interval, marked if the prediction is constant, or the task not learned."""
     text = f"{_plain(row)} ± {_reach(row)}"
-    text += CONSTANT if row["constant"] > 0 else ""
+    text += learned.CONSTANT if row["constant"] > 0 else ""
     return text + learned.MARK if row["unlearned"] else text
 
 
@@ -412,7 +416,7 @@ def _constants_note(scores: pd.DataFrame) -> list[str]:
     if not tasks:
         return []
     said = "; ".join(f"{STATES[state]} on {listed(names)}" for state, names in tasks.items())
-    return [f"{CONSTANT} Predicts the same for every example: {said}."]
+    return [f"{learned.CONSTANT} Predicts the same for every example: {said}."]
 
 
 def _unlearned_notes(table: Table1) -> list[str]:
