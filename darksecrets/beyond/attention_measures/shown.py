@@ -33,27 +33,28 @@ def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
     """Draw the attention to [CLS] and to [SEP] against the layer, a line for every measure.
 
     Lines are of the fine-tuned models, means over seeds and tasks, with bands from the task with
-    the least mean to the one with the greatest; dotted lines are of an encoder with random weights,
-    by attention weights.
+    the least mean to the one with the greatest, or the intervals of a single task; dotted lines are
+    of an encoder with random weights, by attention weights.
     """
     table = kit.pick(sources.table(LEVELS), task=sources.tasks, measure=GREATEST)
     table = table[table["layer"].notna()]
     by = MEASURE.name
-    means = kit.average_over_tasks(table, "weight", ["state", "feature", by, "layer"])
+    keys = ["state", "feature", by, "layer"]
+    means = kit.average_over_tasks(table, "weight", keys, ("weight_low", "weight_high"))
     shown = [name for name in MEASURES if (table[by] == name).any()]
     looks = {name: LOOKS[name] for name in shown}
 
     def levels(axes: kit.Axes, feature: str) -> None:
         rows = kit.pick(means, feature=feature)
         measured, by_chance = (kit.pick(rows, state=state) for state in (FINETUNED, RANDOM))
-        kit.lines(axes, measured, "layer", "mean", looks, by=by, ends=kit.RANGE_OF_TASKS)
+        kit.lines(axes, measured, "layer", "mean", looks, by=by, ends=kit.ENDS_OF_BAND)
         kit.lines(axes, by_chance, "layer", "mean", _BY_CHANCE, by=by)
         axes.set_ylim(bottom=0)
 
     panel = kit.Panel(levels, x="Layer", y="Attention", height=1.5)
     legend = {"effective attention" if name == EFFECTIVE else name: looks[name] for name in shown}
     legend["untrained"] = _BY_CHANCE[WEIGHTS]
-    what = f"After fine-tuning, by layer. {kit.means_in_words(sources.tasks)}".strip()
+    what = f"After fine-tuning, by layer. {kit.means_in_words(sources.tasks, intervals=True)}"
     headline = _headline(kit.pick(table, state=FINETUNED, feature="[SEP]"), shown)
     grid = kit.Grid(FEATURES, panel, title="Attention to {}".format)
     return kit.page(sources, headline, grid, legend=legend, what=what)

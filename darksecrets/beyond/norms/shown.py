@@ -32,18 +32,21 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
     """Draw the share of every kind of token against the layer: weights above norms.
 
     Lines are means over seeds and tasks; bands reach from the task with the least mean to the one
-    with the greatest.
+    with the greatest, or are the intervals of a single task.
     """
     table = kit.pick(sources.table(NORM_LEVELS), task=sources.tasks, kind=LOOKS)
     table = table[table["layer"].notna()]
     means = {
-        side: kit.average_over_tasks(table, side, ["state", "kind", "layer"]) for side in SIDES
+        side: kit.average_over_tasks(
+            table, side, ["state", "kind", "layer"], (f"{side}_low", f"{side}_high")
+        )
+        for side in SIDES
     }
     top = min(1.0, 1.1 * max(float(rows["greatest"].max()) for rows in means.values()))
 
     def share(axes: kit.Axes, state: str, side: str) -> None:
         rows = kit.pick(means[side], state=state)
-        kit.lines(axes, rows, "layer", "mean", LOOKS, by="kind", ends=kit.RANGE_OF_TASKS)
+        kit.lines(axes, rows, "layer", "mean", LOOKS, by="kind", ends=kit.ENDS_OF_BAND)
         axes.set_ylim(0, top)
 
     panels = [
@@ -57,7 +60,7 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
         _headline(kit.pick(table, state=FINETUNED)),
         columns,
         legend={NAMES.get(kind, kind): look for kind, look in LOOKS.items()},
-        what=kit.means_in_words(sources.tasks),
+        what=kit.means_in_words(sources.tasks, intervals=True),
     )
 
 

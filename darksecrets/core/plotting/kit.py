@@ -22,7 +22,7 @@ from darksecrets.core.plotting.colours import *
 from darksecrets.core.plotting.drawing import Sources, pick
 from darksecrets.core.plotting.intervals import intervals
 from darksecrets.core.plotting.lines import (
-    RANGE_OF_TASKS,
+    ENDS_OF_BAND,
     average_over_tasks,
     dot,
     hollow,

@@ -19,7 +19,7 @@ Looks = Mapping[Any, Mapping[str, Any]]
 """Properties of the line or marks of every kind, as `matplotlib.lines.Line2D` calls them."""
 
 
-RANGE_OF_TASKS = ("least", "greatest")
+ENDS_OF_BAND = ("least", "greatest")
 """Ends of the bands of `average_over_tasks`."""
 
 
@@ -64,33 +64,45 @@ def lines(
         axes.set_xticks(ticks(int(rows[x].max()), 6))
 
 
-def average_over_tasks(table: pd.DataFrame, value: str, keys: Sequence[str]) -> pd.DataFrame:
+def average_over_tasks(
+    table: pd.DataFrame, value: str, keys: Sequence[str], ends: Sequence[str] = ()
+) -> pd.DataFrame:
     """Means over tasks of means over seeds, for lines with bands.
 
     Args:
-        table: Rows of several tasks.
+        table: Rows of several tasks, or of one.
         value: Column of the values.
         keys: Columns that tell lines and places apart.
+        ends: Columns of the ends of an interval, which is the band of a single task.
 
     Returns:
-        The keys; ``mean``, ``least`` and ``greatest`` of the tasks.
+        The keys; ``mean``; ``least`` and ``greatest``, of the tasks or of the interval.
     """
+    if ends and table["task"].nunique() == 1:
+        names = dict(zip((value, *ends), ("mean", *ENDS_OF_BAND), strict=True))
+        means = table.groupby(list(keys))[list(names)].mean()
+        return means.rename(columns=names).reset_index()
     by_task = table.groupby([*keys, "task"])[value].mean()
     summary = by_task.groupby(list(keys)).agg(mean="mean", least="min", greatest="max")
     return summary.reset_index()
 
 
-def means_in_words(tasks: Sequence[str], *over: str) -> str:
+def means_in_words(tasks: Sequence[str], *over: str, intervals: bool = False) -> str:
     """What is said of lines and bands that `average_over_tasks` gives.
 
     Args:
-        tasks: Tasks of the figure; with one, there are no bands.
+        tasks: Tasks of the figure.
         over: What else means are over.
+        intervals: Whether a single task has intervals.
     """
     several = len(tasks) > 1
     names = [*over, "tasks"] if several else over
-    said = f"Mean over {listed(names)}." if names else ""
-    return f"{said} Bands: from the least to the greatest task." if several else said
+    said = [f"Mean over {listed(names)}."] if names else []
+    if several:
+        said.append("Bands: from the least to the greatest task.")
+    elif intervals:
+        said.append("Bands: 95% intervals.")
+    return " ".join(said)
 
 
 def line(

@@ -36,7 +36,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     def share(axes: kit.Axes, statistic: str) -> None:
         rows = kit.pick(means, statistic=statistic)
-        kit.lines(axes, rows, "layer", "mean", _LOOKS, by="state", ends=kit.RANGE_OF_TASKS)
+        kit.lines(axes, rows, "layer", "mean", _LOOKS, by="state", ends=kit.ENDS_OF_BAND)
         by_chance = kit.pick(uniform, statistic=statistic)
         kit.lines(axes, by_chance, "layer", "mean", _UNIFORM, by="state")
         axes.set_ylim(bottom=0)
