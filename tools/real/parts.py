@@ -118,11 +118,17 @@ def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
     rows = []
     for place in ((paper, name) for paper, chosen in names.items() for name in chosen):
         claim = found[place]
-        about = describe_number(claim)
+        about = describe_number(claim) or _why_none(claim["reason"])
         answers = [claim["verdict_on_learned_tasks"], claim["verdict"]]
         rows.append([claim["claim"], claim["published"], about, *answers])
     cells = [[str(cell) or "–" for cell in row] for row in rows]
     return write_table(["claim", "paper", "here", "on learned tasks", "on all tasks"], cells)
+
+
+def _why_none(reason: str) -> str:
+    """The first of a claim's reasons, without the scores in brackets and the name of a column."""
+    first = reason.split("; ")[0].split(" (")[0]
+    return f"no number: {first.removeprefix('value ')}"
 
 
 def answers() -> str:

@@ -153,6 +153,27 @@ def test_answers_are_counted(part, column):
     )
 
 
+def test_a_claim_without_a_number_says_why():
+    without = {
+        row["claim"]: row["reason"]
+        for row in _kept_rows("claims", paper=parts.KOVALEVA)
+        if not row["value"]
+    }
+    assert len(without) > 3
+    found = {}
+    for question in parts.QUESTIONS:
+        for line in parts.claims(question).strip().splitlines():
+            _, claim, _, here, *_ = (cell.strip() for cell in line.split("|"))
+            if claim in without:
+                found[claim] = here
+    assert found.keys() == without.keys()
+    for claim, here in found.items():
+        why = here.removeprefix("no number: ")
+        assert why != here
+        assert why in without[claim]
+    assert "not in this run: QNLI" in " ".join(found.values())
+
+
 def test_sentences_of_the_page_agree_with_the_kept_tables():
     """What docs/real-run.md says of every figure, computed by hand."""
     seeds = [row for row in _kept_rows("learned", task="RTE") if row["seed"]]

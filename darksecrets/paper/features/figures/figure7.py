@@ -44,7 +44,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         return mesh
 
     bar = kit.Bar("Weight", below=True)
-    panel = kit.Panel(features, x="Head", height=1.25, share="columns", bar=bar)
+    panel = kit.Panel(features, x="Head", height=1.6, share="columns", bar=bar)
     legend = {"more than random tokens get": kit.dot(kit.MARK, size=2.5)}
     what = "Greatest weight from [CLS] to such a token, mean over examples."
     if pd.notna(by_chance):

@@ -22,7 +22,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         return kit.matrix(axes, excess[task], kit.CHANGE, limit, labels=8)
 
     bar = kit.Bar("Weight minus that of random tokens", below=True)
-    panel = kit.Panel(features, x="Head", height=1.25, share="columns", bar=bar)
+    panel = kit.Panel(features, x="Head", height=1.6, share="columns", bar=bar)
     cells = np.concatenate([each.to_numpy().ravel() for each in excess.values()])
     above = 100 * float(np.mean(cells[~np.isnan(cells)] > 0))
     headline = f"In {above:.0f}% of cells [CLS] attends more to a feature than to random tokens"
