@@ -19,6 +19,7 @@ from darksecrets.pages.claims.findings import count_answers
 from darksecrets.pages.claims.page import describe_number
 from darksecrets.paper.finetuning.findings import find_tasks_whose_last_layers_change_most
 from darksecrets.paper.framenet.figures.figure3_controls import count_exceeding_heads
+from darksecrets.paper.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.paper.patterns.classes import CNN
 from darksecrets.paper.patterns.findings import heterogeneous_shares
 from tools.real.kept import BEYOND, PAPER, Run
@@ -187,7 +188,10 @@ def summary() -> str:
     changed = find_tasks_whose_last_layers_change_most(cosine, tasks)
     shares = heterogeneous_shares(run.table("patterns"), CNN, "finetuned", tasks)
     heads = run.table("framenet_heads")
-    exceeding, every = count_exceeding_heads(heads[heads["state"] == "pretrained"])
+    heads = heads[heads["state"] == "pretrained"]
+    as_published = heads["direction"] == ELEMENT_TO_PREDICATE
+    exceeding, every = count_exceeding_heads(heads[as_published])
+    reverse, _ = count_exceeding_heads(heads[~as_published])
     survival = run.table("survival")
     survival = survival[(survival["state"] == "finetuned") & (survival["kind"] == "head")]
     gains = accuracy_rows(survival).groupby("on")["unbiased_gain"].mean()
@@ -206,7 +210,7 @@ def summary() -> str:
         [
             "Heads along frame links",
             "2 of 144",
-            f"{exceeding} of {every}, beyond all controls",
+            f"{exceeding} of {every} beyond all controls, {reverse} in reverse",
         ],
         [
             "Points gained without the best head",

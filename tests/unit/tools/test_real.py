@@ -128,8 +128,9 @@ def test_the_summary_follows_from_the_kept_tables():
 
     rows = _kept_rows("framenet_heads", state="pretrained")
     every = {(row["layer"], row["head"]) for row in rows}
-    exceeding = {(row["layer"], row["head"]) for row in rows if row["exceeds_controls"] == "True"}
-    assert links == f"{len(exceeding)} of {len(every)}, beyond all controls"
+    exceeding = Counter(row["direction"] for row in rows if row["exceeds_controls"] == "True")
+    published, reverse = exceeding["element_to_predicate"], exceeding["predicate_to_element"]
+    assert links == f"{published} of {len(every)} beyond all controls, {reverse} in reverse"
 
     main = {"MRPC": "accuracy", "RTE": "accuracy", "SST-2": "accuracy", "STS-B": "pearson"}
     rows = _kept_rows("survival", state="finetuned", kind="head")
