@@ -235,6 +235,25 @@ def test_sentences_of_the_page_agree_with_the_kept_tables():
     assert min(deltas["SST-2", layer] for layer in "123456") > -2
 
 
+def test_both_parts_of_the_run_are_of_one_commit():
+    commits = {kept.Run.kept(name).facts["Commit"] for name in (kept.PAPER, kept.BEYOND)}
+    assert len(commits) == 1
+
+
+def test_what_is_said_of_removed_heads_follows_from_the_kept_tables():
+    where = {"run": kept.BEYOND, "task": "STS-B", "metric": "pearson", "share": "0.5"}
+    (row,) = _kept_rows("pruning_curves", order="absolute gradient", **where)
+    lost = [f"{-float(row[name]):.1f}" for name in ("delta", "ci_high", "ci_low")]
+    assert lost == ["1.5", "0.8", "2.2"]
+    assert float(row["over_random_low"]) < 0 < float(row["over_random_high"])
+    (row,) = _kept_rows("pruning_curves", order="random", **where)
+    assert f"{-float(row['delta']):.1f}" == "34.9"
+    heads = _kept_rows("pruning_curves", run=kept.BEYOND, task="MRPC", metric="f1")
+    baselines = {(float(row["baseline"]), float(row["chance"])) for row in heads}
+    ((intact, most_frequent),) = baselines
+    assert 0 < intact - most_frequent < 3
+
+
 def test_what_does_not_hold_is_named():
     rows = _kept_rows("claims", paper=parts.KOVALEVA)
     failed = {row["id"] for row in rows if row["verdict_on_learned_tasks"] == "does not hold"}
