@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import cohen_kappa_score
+from sklearn.metrics import cohen_kappa_score, f1_score
 
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.paper.patterns import crossvalidation, labelled_maps
@@ -96,3 +96,49 @@ def test_kappas_and_counts_are_those_of_the_readme(shipped, passes, readme):
     for definition, column in (("lenient", "label"), ("strict", "strict")):
         counts = settled[column].value_counts().reindex(order)
         assert f"| all, {definition} | {' | '.join(map(str, counts))} |" in readme
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    """Predictions for maps of pre-trained encoders that were left out of the training."""
+    table = pd.read_csv(FOLDER / "pattern_predictions.csv").dropna(subset=["label"])
+    table = table[~table["encoder"].str.contains("random|normal")]
+    return table[(table["left_out"] == "model") | (table["classifier"] == "second labelling")]
+
+
+@pytest.fixture(scope="module")
+def page(root):
+    return (root / "docs" / "methods" / "patterns.md").read_text()
+
+
+def test_the_page_has_the_scores_on_unseen_encoders(unseen, page):
+    rows = re.findall(r"^\| (.+) \| ([\d. /]+) \| ([\d. /]+) \| ([\d. /]+) \|$", page, re.M)
+    said = {name.strip("`").replace("×", "x"): scores for name, *scores in rows}
+    encoders = set(unseen["encoder"])
+    assert said.keys() == {*encoders, "mean"}
+    found = {}
+    for place, classifier in enumerate(("features", "cnn", "second labelling")):
+        for half, definition in enumerate(("lenient", "strict")):
+            own = unseen[unseen["classifier"] == classifier]
+            own = own[own["definition"] == definition]
+            for encoder, rows_of_encoder in own.groupby("encoder"):
+                by_training = [
+                    100 * f1_score(one["label"], one["predicted"], average="weighted")
+                    for _, one in rows_of_encoder.groupby("repetition")
+                ]
+                found[encoder, place, half] = np.mean(by_training)
+            mean = np.mean([found[encoder, place, half] for encoder in encoders])
+            found["mean", place, half] = mean
+    for (name, place, half), score in found.items():
+        assert float(said[name][place].split(" / ")[half]) == pytest.approx(score, abs=0.051), name
+
+
+def test_the_page_names_the_confusions_of_the_network(unseen, page):
+    own = unseen[(unseen["classifier"] == "cnn") & (unseen["definition"] == "strict")]
+    counts = pd.crosstab(own["label"], own["predicted"])
+    vertical, both = counts.loc["vertical"], counts.loc["vertical+diagonal"]
+    words = " ".join(page.split())
+    assert (
+        f"takes {vertical['heterogeneous']} of {vertical.sum()} vertical maps for heterogeneous, "
+        f"and {both['diagonal']} of {both.sum()} vertical + diagonal maps for diagonal"
+    ) in words
