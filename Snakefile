@@ -73,6 +73,8 @@ rule all:
     default_target: True
     input:
         RESULTS_OF_RUN,
+    message:
+        "All results are there"
 
 
 # A run without smaller models asks for a table instead, whose check says which key makes some.
@@ -81,6 +83,8 @@ rule pruned_models:
     input:
         per_task_and_seed("<results>/pruned_models/{task}/seed-{seed}", PRUNED)
         or "<results>/tables/smaller_models.csv",
+    message:
+        "All smaller models are there"
 
 
 rule compressed_models:
@@ -88,3 +92,5 @@ rule compressed_models:
     input:
         per_task_and_seed("<results>/compressed_models/{task}/seed-{seed}", COMPRESSED)
         or "<results>/tables/compression.csv",
+    message:
+        "All compressed models are there"

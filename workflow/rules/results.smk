@@ -133,6 +133,8 @@ def add_target(member: figures.Figure) -> None:
             member.name
         input:
             files_to_show(member),
+        message:
+            f"{member.name} is there"
 
 
 def files_to_show(member: figures.Figure) -> list | Callable:

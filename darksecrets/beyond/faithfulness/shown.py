@@ -16,7 +16,7 @@ from darksecrets.beyond.faithfulness.declared import (
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.columns import FIRST, PUNCTUATION, SEPARATOR, WORD
 from darksecrets.core.run.numbers import written
-from darksecrets.core.run.states import RANDOM
+from darksecrets.core.run.states import RANDOM, STATE_NAMES
 from darksecrets.core.stats.independent import ESTIMATE, means_of_independent, minus, named
 
 # Whether attention and gradients rank tokens alike, and how soon erased tokens change a decision.
@@ -122,7 +122,8 @@ def draw_attention_gradients(sources: kit.Sources) -> kit.Figure:
         kit.lines(axes, rows, "layer", "relative", _GRADIENT_LOOKS, by="kind", ends=ends)
         axes.set_ylim(0, top)
 
-    panels = kit.rows(gradients, DRAWN, "Layer", "{}\nRelative gradient")
+    states = {state: STATE_NAMES[state] for state in DRAWN}
+    panels = kit.rows(gradients, states, "Layer", "{}\nRelative gradient")
     legend = {NAMES.get(kind, kind): look for kind, look in _GRADIENT_LOOKS.items()} | {
         "all alike": _ALIKE
     }

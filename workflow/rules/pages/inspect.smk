@@ -75,3 +75,5 @@ rule inspect:
     """Look at text of one's own: maps, patterns and measures of all heads."""
     input:
         rules.inspect_text.output,
+    message:
+        "The look at the text is there"
