@@ -74,7 +74,7 @@ rule all:
     input:
         RESULTS_OF_RUN,
     message:
-        "All results are there"
+        "Complete all results"
 
 
 # A run without smaller models asks for a table instead, whose check says which key makes some.
@@ -84,7 +84,7 @@ rule pruned_models:
         per_task_and_seed("<results>/pruned_models/{task}/seed-{seed}", PRUNED)
         or "<results>/tables/smaller_models.csv",
     message:
-        "All smaller models are there"
+        "Complete all smaller models"
 
 
 rule compressed_models:
@@ -93,4 +93,4 @@ rule compressed_models:
         per_task_and_seed("<results>/compressed_models/{task}/seed-{seed}", COMPRESSED)
         or "<results>/tables/compression.csv",
     message:
-        "All compressed models are there"
+        "Complete all compressed models"

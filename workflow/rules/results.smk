@@ -134,7 +134,7 @@ def add_target(member: figures.Figure) -> None:
         input:
             files_to_show(member),
         message:
-            f"{member.name} is there"
+            f"Complete {member.name}"
 
 
 def files_to_show(member: figures.Figure) -> list | Callable:

@@ -76,4 +76,4 @@ rule inspect:
     input:
         rules.inspect_text.output,
     message:
-        "The look at the text is there"
+        "Complete the look at the text"

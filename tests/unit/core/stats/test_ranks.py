@@ -54,6 +54,13 @@ def test_p_values_are_those_of_all_permutations():
         assert p == pytest.approx(expected, abs=0.02)
 
 
+def test_the_least_p_value_counts_the_ranking_itself():
+    """Of 2,000 orders of twelve heads, none is as alike as a ranking is to itself."""
+    ranking = np.arange(12.0)
+    found = agreement(ranking[None], ranking[None], draws_of(LAYERS))
+    assert found.p == pytest.approx(1 / 2001)
+
+
 def test_layers_that_matter_alike_are_no_agreement_of_heads():
     """In both rankings the layer decides, and heads are random: only `p_within` knows."""
     rng, p = np.random.default_rng(2), []

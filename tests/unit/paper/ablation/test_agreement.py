@@ -114,6 +114,13 @@ def words() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def test_as_many_worst_heads_as_there_are_heads_say_nothing():
+    """Any two tasks share them all: the number of heads itself is no k."""
+    table = ablation(layers=2, heads=2)
+    found = checked(WORST_OVERLAP, worst_overlap(table, METRICS, DRAWS))
+    assert found["k"].unique().tolist() == [k for k in WORST if k < 4]
+
+
 def test_a_pair_that_two_tasks_need_is_found_with_what_it_attends_to():
     table = ablation(draw=pair_of_heads)
     overlap = worst_overlap(table, METRICS, DRAWS).query("k == 2").set_index(["task", "other_task"])
