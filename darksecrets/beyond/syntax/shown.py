@@ -86,9 +86,9 @@ def draw_syntactic_heads(sources: kit.Sources) -> kit.Figure:
     under = kit.Grid(["Heads: most over the best offset, any relation"], below)
     relations = best[best["label"] != declared.ALL]
     found = int((relations["syntactic"] == declared.YES).sum())
-    have = "have" if found > 1 else "has"
+    verb = "has" if found == 1 else "have"
     headline = (
-        f"{found or 'None'} of {len(relations)} relations {have} a head that exceeds all controls"
+        f"{found or 'None'} of {len(relations)} relations {verb} a head that exceeds all controls"
     )
     grids = (kit.Grid([""], above), under)
     return kit.page(sources, headline, *grids, legend=legend, width=kit.COLUMN)

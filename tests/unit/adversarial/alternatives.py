@@ -51,10 +51,7 @@ def of_links(size: Size, folder: Path) -> Iterator[Trial]:
             p.append((flags[:, 0] < LEVEL).reshape(-1, 2))
             out.append(flags[:, 1].astype(np.bool_).reshape(-1, 2))
             alike.append(frames.measured(_alike(name, rng), 499, number))
-        passes = np.array([kind == _PASSES for kind in kinds])
-        for truth, chosen in ((NULL, ~passes), (LIMIT, passes)):
-            of_kind = [kind for kind, own in zip(kinds, chosen, strict=True) if own]
-            yield from by_kind(test, truth, of_kind, [one[:-1][chosen] for one in p], LEVEL)
+        yield from _by_kind_with_limit(test, kinds, [one[:-1] for one in p], _PASSES)
         yield once(f"{stands}, any head", "all of these heads", [one[:-1] for one in out], LEVEL)
         yield from by_kind(stands, POWER, [follower], [one[-1:] for one in out], LEVEL)
         passed = [(one["p_value"] < LEVEL).to_numpy()[None] for one in alike]
@@ -82,16 +79,23 @@ def of_pairs(size: Size, folder: Path) -> Iterator[Trial]:
             p.append((table["p_value"] < LEVEL).to_numpy())
             q.append((table["q_value"] < LEVEL).to_numpy())
         said = f"token_pairs_by_measure: {{}} < 0.05 ({name})"
-        limited = np.array([kind == _NO_PRODUCT.get(name) for kind in kinds])
-        for truth, chosen in ((NULL, ~limited), (LIMIT, limited)):
-            of_kind = [kind for kind, own in zip(kinds, chosen, strict=True) if own]
-            own_p = [one[:-1][chosen] for one in p]
-            if of_kind:
-                yield from by_kind(said.format("p_value"), truth, of_kind, own_p, LEVEL)
+        own_p, limit = [one[:-1] for one in p], _NO_PRODUCT.get(name)
+        yield from _by_kind_with_limit(said.format("p_value"), kinds, own_p, limit)
         passed = [one[:-1].any() and not one[-1] for one in q]
         yield once(said.format("q_value"), "all of these heads", passed, LEVEL)
         planted = ["50% of the weight follows pairs"]
         yield from by_kind(said.format("q_value"), POWER, planted, [one[-1:] for one in q], LEVEL)
+
+
+def _by_kind_with_limit(
+    inference: str, kinds: Sequence[str], passed: Sequence[npt.NDArray[np.bool_]], limit: str | None
+) -> Iterator[Trial]:
+    """`trials.by_kind` for null heads, and for those of the kind that is a stated limit."""
+    limited = np.array([kind == limit for kind in kinds])
+    for truth, chosen in ((NULL, ~limited), (LIMIT, limited)):
+        own = [kind for kind, mine in zip(kinds, chosen, strict=True) if mine]
+        if own:
+            yield from by_kind(inference, truth, own, [one[chosen] for one in passed], LEVEL)
 
 
 def _sentences(

@@ -240,11 +240,13 @@ def test_both_parts_of_the_run_are_of_one_commit():
     assert len(commits) == 1
 
 
-def test_what_is_said_of_removed_heads_follows_from_the_kept_tables():
+def test_what_is_said_of_removed_heads_follows_from_the_kept_tables(root):
+    said = " ".join((root / "docs" / "real-run.md").read_text().split())
     where = {"run": kept.BEYOND, "task": "STS-B", "metric": "pearson", "share": "0.5"}
     (row,) = _kept_rows("pruning_curves", order="absolute gradient", **where)
     lost = [f"{-float(row[name]):.1f}" for name in ("delta", "ci_high", "ci_low")]
     assert lost == ["1.5", "0.8", "2.2"]
+    assert "for {} points ({} to {}); random halves cost 34.9".format(*lost) in said
     assert float(row["over_random_low"]) < 0 < float(row["over_random_high"])
     (row,) = _kept_rows("pruning_curves", order="random", **where)
     assert f"{-float(row['delta']):.1f}" == "34.9"

@@ -23,6 +23,8 @@ FEATURES = (
     "negation",
 )
 """Rows of a panel, from the top."""
+HEIGHT = 1.6
+"""Inches of a narrow panel, so that its rows are as high as their words."""
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
@@ -44,7 +46,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         return mesh
 
     bar = kit.Bar("Weight", below=True)
-    panel = kit.Panel(features, x="Head", height=1.6, share="columns", bar=bar)
+    panel = kit.Panel(features, x="Head", height=HEIGHT, share="columns", bar=bar)
     legend = {"more than random tokens get": kit.dot(kit.MARK, size=2.5)}
     what = "Greatest weight from [CLS] to such a token, mean over examples."
     if pd.notna(by_chance):

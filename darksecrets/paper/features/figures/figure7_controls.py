@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from darksecrets.core.plotting import kit
-from darksecrets.paper.features.figures.figure7 import values
+from darksecrets.paper.features.figures.figure7 import HEIGHT, values
 from darksecrets.paper.features.tables import CLS_ATTENTION
 
 
@@ -22,7 +22,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         return kit.matrix(axes, excess[task], kit.CHANGE, limit, labels=8)
 
     bar = kit.Bar("Weight minus that of random tokens", below=True)
-    panel = kit.Panel(features, x="Head", height=1.6, share="columns", bar=bar)
+    panel = kit.Panel(features, x="Head", height=HEIGHT, share="columns", bar=bar)
     cells = np.concatenate([each.to_numpy().ravel() for each in excess.values()])
     above = 100 * float(np.mean(cells[~np.isnan(cells)] > 0))
     headline = f"In {above:.0f}% of cells [CLS] attends more to a feature than to random tokens"
