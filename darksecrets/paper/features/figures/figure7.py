@@ -68,6 +68,8 @@ def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.Dat
     """The feature that gets most beyond the control, by the mean over tasks of its best head."""
     excess = {task: (weights[task] - controls[task]).max(axis=1) for task in weights}
     best = pd.DataFrame(excess).mean(axis=1)
+    if not best.max() > 0:
+        return "[CLS] attends to no feature more than to random tokens"
     feature = str(best.idxmax())
     weight = float(np.mean([each.loc[feature].max() for each in weights.values()]))
     named = feature if feature.startswith("[") else f"a {feature}"

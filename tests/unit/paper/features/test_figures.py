@@ -192,6 +192,15 @@ def test_figure7_names_the_feature_that_is_furthest_above_its_control():
     assert said == "[CLS] attends most beyond chance to a verb: 95% in a task's best head"
 
 
+def test_figure7_names_no_feature_if_none_is_above_its_control():
+    data = table("feature", FEATURES, ["weight", "control", "uniform"], layers=1).drop(
+        columns="layer"
+    )
+    data["control"] = data["weight"]
+    said = " ".join(headline_of(draw_with(figure7.draw, ALL, table=data)).split())
+    assert said == "[CLS] attends to no feature more than to random tokens"
+
+
 def test_head_statistics_are_means_over_heads_and_tasks_with_the_range_of_tasks():
     statistics, tasks = head_statistics.STATISTICS, ["RTE", "SST-2"]
     data = table("statistic", [*statistics, "entropy"], ["value", "uniform"], tasks=tasks)
