@@ -14,7 +14,9 @@ import pytest
 from waiting import wait_until
 
 log = logging.getLogger(__name__)
-START = Path(__file__).parent / "one_node_slurm.sh"
+HERE = Path(__file__).parent
+START = HERE / "one_node_slurm.sh"
+CONFIG = HERE / "smoke.yaml"
 # The shipped profile checks after 40 seconds, which suits jobs of hours; these take seconds.
 IMPATIENT = ("--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")
 
@@ -65,8 +67,7 @@ def submit(root, slurm) -> Iterator[Callable[..., subprocess.Popen]]:
 def early_ends(submit, tmp_path_factory) -> tuple[Path, subprocess.Popen]:
     """Jobs that fail, are cancelled, run over time or memory; they run beside the other tests."""
     folder = tmp_path_factory.mktemp("early")
-    snakefile = Path(__file__).parent / "attempts.smk"
-    run = submit(folder, snakefile, "--default-resources", "mem_mb=300", "runtime=10")
+    run = submit(folder, HERE / "attempts.smk", "--default-resources", "mem_mb=300", "runtime=10")
     marker = folder / "cancelled.id"
     wait_until(lambda: marker.exists() and marker.read_text().strip(), 240, "the first attempt")
     subprocess.run(["scancel", marker.read_text().strip()], check=True)
@@ -74,8 +75,21 @@ def early_ends(submit, tmp_path_factory) -> tuple[Path, subprocess.Popen]:
 
 
 @pytest.fixture(scope="session")
+def remote(submit, root, tmp_path_factory) -> tuple[Path, subprocess.Popen]:
+    """The small workflow, submitted; it runs beside the other tests.
+
+    The node has GPUs in name only: jobs request them, find none, and run on the CPU.
+    """
+    folder = tmp_path_factory.mktemp("remote")
+    otherwise = ("attention={batch_size: 2}", "gpu=1")
+    partitions = ("--slurm-partition-config", str(HERE / "partitions.yaml"))
+    configured = ("--configfile", str(CONFIG), "--config", *otherwise)
+    return folder, submit(folder, root / "Snakefile", "all", *partitions, *configured)
+
+
+@pytest.fixture(scope="session")
 def local(snakemake, tmp_path_factory) -> Path:
     """Results of the small workflow on this machine."""
     folder = tmp_path_factory.mktemp("local")
-    snakemake(folder, "all", config=str(Path(__file__).parent / "smoke.yaml"))
+    snakemake(folder, "all", config=str(CONFIG))
     return folder / "results" / "cluster"

@@ -12,13 +12,6 @@ from waiting import wait_until
 
 log = logging.getLogger(__name__)
 pytestmark = pytest.mark.cluster
-CONFIG = Path(__file__).parent / "smoke.yaml"
-PARTITIONS = Path(__file__).parent / "partitions.yaml"
-# The node has GPUs in name only: jobs request them, find none, and run on the CPU.
-OTHERWISE = (
-    "attention={batch_size: 2}",
-    "gpu=1",
-)
 
 
 def accounting(field: str, *arguments: str) -> list[str]:
@@ -34,30 +27,7 @@ def queued(folder: Path) -> list[str]:
     return [line for line in lines if line.endswith(f" {folder}")]
 
 
-@pytest.mark.usefixtures("early_ends")
-def test_tables_are_those_of_a_local_run_that_asks_for_no_gpu(root, submit, local, tmp_path):
-    run = submit(
-        *(tmp_path, root / "Snakefile", "all", "--slurm-partition-config", str(PARTITIONS)),
-        *("--configfile", str(CONFIG), "--config", *OTHERWISE),
-    )
-    assert run.wait(2400) == 0, (tmp_path / "snakemake.txt").read_text()
-    names = sorted(path.name for path in (local / "tables").glob("*.csv"))
-    assert "table1.csv" in names
-    remote = tmp_path / "results" / "cluster"
-    assert sorted(path.name for path in (remote / "tables").glob("*.csv")) == names
-    for name in names:
-        assert filecmp.cmp(local / "tables" / name, remote / "tables" / name, shallow=False), name
-    assert accounting("State", "-X").count("COMPLETED") >= 12
-    asked = {line for line in accounting("Partition,ReqTRES", "-X") if "gres/gpu=1" in line}
-    assert asked, accounting("Partition,ReqTRES", "-X")
-    assert all(line.startswith("gpu|") for line in asked)
-    log.info("Partitions: %s", Counter(accounting("Partition", "-X")))
-    log_of_job = remote / "logs" / "finetune" / "RTE" / "finetuned" / "seed-1.log"
-    log.info("A job that asked for a GPU: %s", log_of_job.read_text().splitlines()[0])
-    log.info("%d tables are equal: %s", len(names), ", ".join(names))
-    log.info("Jobs: %s", Counter(accounting("State", "-X")))
-
-
+@pytest.mark.usefixtures("early_ends", "remote")
 def test_an_interrupted_snakemake_cancels_its_jobs_and_a_second_call_completes(submit, tmp_path):
     snakefile = tmp_path / "Snakefile"
     snakefile.write_text(
@@ -76,6 +46,26 @@ def test_an_interrupted_snakemake_cancels_its_jobs_and_a_second_call_completes(s
     again = submit(tmp_path, snakefile, *arguments)
     assert again.wait(240) == 0, (tmp_path / "snakemake.txt").read_text()
     assert (tmp_path / "waited").exists()
+
+
+def test_tables_are_those_of_a_local_run_that_asks_for_no_gpu(remote, local):
+    folder, run = remote
+    assert run.wait(2400) == 0, (folder / "snakemake.txt").read_text()
+    names = sorted(path.name for path in (local / "tables").glob("*.csv"))
+    assert "table1.csv" in names
+    results = folder / "results" / "cluster"
+    assert sorted(path.name for path in (results / "tables").glob("*.csv")) == names
+    for name in names:
+        assert filecmp.cmp(local / "tables" / name, results / "tables" / name, shallow=False), name
+    assert accounting("State", "-X").count("COMPLETED") >= 12
+    asked = {line for line in accounting("Partition,ReqTRES", "-X") if "gres/gpu=1" in line}
+    assert asked, accounting("Partition,ReqTRES", "-X")
+    assert all(line.startswith("gpu|") for line in asked)
+    log.info("Partitions: %s", Counter(accounting("Partition", "-X")))
+    log_of_job = results / "logs" / "finetune" / "RTE" / "finetuned" / "seed-1.log"
+    log.info("A job that asked for a GPU: %s", log_of_job.read_text().splitlines()[0])
+    log.info("%d tables are equal: %s", len(names), ", ".join(names))
+    log.info("Jobs: %s", Counter(accounting("State", "-X")))
 
 
 def test_jobs_that_end_early_are_noticed_and_sent_again_with_more(early_ends):

@@ -208,6 +208,43 @@ def test_mcnemar_is_the_binomial_test_of_examples_won_and_lost(task):
     assert len(set(found)) > 3
 
 
+def score_of_swapped(metric, result):
+    """What is swapped between two models, [sets, examples], and a model's score from its part."""
+    predictions, labels = result.predictions.astype(float), result.labels.astype(float)
+    if metric == "f1":
+        return predictions, lambda own: 2 * (own * labels).sum() / (own + labels).sum()
+    if metric == "r2":
+        return (predictions - labels) ** 2, np.mean
+    if metric == "spearman":
+        predictions = scipy.stats.rankdata(predictions, axis=1)
+        labels = scipy.stats.rankdata(labels)
+    scaled = scipy.stats.zscore(predictions, axis=1)
+    return scaled, lambda own: np.corrcoef(own, labels)[0, 1]
+
+
+@pytest.mark.parametrize(
+    ("task", "metric"),
+    [("MRPC", "f1"), ("STS-B", "r2"), ("STS-B", "pearson"), ("STS-B", "spearman")],
+)
+def test_p_values_are_those_of_all_swaps_between_a_set_and_the_intact_model(task, metric):
+    result = sweep(task, examples=10, changed=0.9)
+    permutations = 20_000
+    found = p_values(result, metric, permutations, np.random.default_rng(0))
+    (intact, *others), score = score_of_swapped(metric, result)
+    for number, other in enumerate(others, 1):
+        expected = scipy.stats.permutation_test(
+            (intact, other),
+            lambda one, two: score(two) - score(one),
+            permutation_type="samples",
+            n_resamples=np.inf,
+            vectorized=False,
+        ).pvalue
+        error = 4 * np.sqrt(expected * (1 - expected) / permutations) + 1e-4
+        assert found[number] == pytest.approx(expected, abs=1e-12 if metric == "f1" else error)
+    assert found[0] == 1
+    assert len(set(found)) > 3
+
+
 def test_p_values_of_ranks_know_no_distances():
     result = sweep("STS-B", examples=60)
     bent = dataclasses.replace(result, predictions=np.exp(result.predictions))

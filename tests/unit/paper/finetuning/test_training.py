@@ -218,7 +218,9 @@ def test_logits_depend_on_the_batch_by_rounding_alone(inputs, tmp_path, batch_si
     ("step", "unfinished", "resumed"),
     [
         (STEPS_PER_EPOCH + 3, False, STEPS_PER_EPOCH + 3),
-        (2 * STEPS_PER_EPOCH + 5, True, 2 * STEPS_PER_EPOCH + 4),
+        pytest.param(
+            *(2 * STEPS_PER_EPOCH + 5, True, 2 * STEPS_PER_EPOCH + 4), marks=pytest.mark.thorough
+        ),
     ],
     ids=["within an epoch", "while a checkpoint is written"],
 )
@@ -234,7 +236,14 @@ def test_killed_and_resumed_is_the_same_as_uninterrupted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [{"seed": 4}, {"learning_rate": 2e-3}, {"epochs": 2}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 4},
+        pytest.param({"learning_rate": 2e-3}, marks=pytest.mark.thorough),
+        pytest.param({"epochs": 2}, marks=pytest.mark.thorough),
+    ],
+)
 def test_checkpoint_of_another_configuration_is_not_resumed(change, inputs, interrupted, tmp_path):
     shutil.copytree(interrupted, tmp_path / "broken")
     assert finetune(inputs, tmp_path / "broken", **change)["resumed_from_step"] is None
@@ -260,21 +269,26 @@ def halve(file: Path) -> None:
     file.write_bytes(content[: len(content) // 2])
 
 
+DAMAGES = [
+    (["checkpoint-5/optimizer.pt"], flip, 4),
+    (["checkpoint-4/scheduler.pt", "checkpoint-5/scheduler.pt"], Path.unlink, None),
+]
+OTHER_DAMAGES = [
+    (["checkpoint-5/optimizer.pt"], halve, 4),
+    (["checkpoint-5/optimizer.pt"], Path.unlink, 4),
+    (["checkpoint-5/model.safetensors"], halve, 4),
+    (["checkpoint-5/trainer_state.json"], halve, 4),
+    (["checkpoint-5/rng_state.pth"], flip, 4),
+    ([".finished/checkpoint-5.json"], halve, 4),
+    (["checkpoint-4/optimizer.pt"], halve, 5),
+    (["identity.json"], halve, None),
+]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "damage", "resumed"),
-    [
-        (["checkpoint-5/optimizer.pt"], halve, 4),
-        (["checkpoint-5/optimizer.pt"], Path.unlink, 4),
-        (["checkpoint-5/optimizer.pt"], flip, 4),
-        (["checkpoint-5/model.safetensors"], halve, 4),
-        (["checkpoint-5/trainer_state.json"], halve, 4),
-        (["checkpoint-5/rng_state.pth"], flip, 4),
-        ([".finished/checkpoint-5.json"], halve, 4),
-        (["checkpoint-4/optimizer.pt"], halve, 5),
-        (["checkpoint-4/scheduler.pt", "checkpoint-5/scheduler.pt"], Path.unlink, None),
-        (["identity.json"], halve, None),
-    ],
+    [*DAMAGES, *(pytest.param(*each, marks=pytest.mark.thorough) for each in OTHER_DAMAGES)],
 )
 def test_a_damaged_checkpoint_is_thrown_away_and_the_result_is_the_same(
     names, damage, resumed, inputs, interrupted, uninterrupted, tmp_path, caplog
