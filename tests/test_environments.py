@@ -62,6 +62,7 @@ main(sys.argv[1:])
 TEMPLATES = {"draw": ("figures", "core/figures"), "collect": ("figures", "core/collect_tables")}
 
 
+@cache
 def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
     """Environment and script of every rule, and the modules that draw, for figures."""
     found = {}
@@ -101,10 +102,15 @@ def imports(node: ast.AST) -> Iterator[str]:
 
 
 @cache
+def imported(file: Path) -> frozenset[str]:
+    """Modules and names that a file imports."""
+    return frozenset(imports(ast.parse(file.read_text())))
+
+
+@cache
 def reached(script: Path, *modules: str) -> set[str]:
     """Top-level names of the libraries that a script, or a file it can reach, imports."""
-    files = files_of(script, *modules)
-    names = set().union(*(imports(ast.parse(file.read_text())) for file in files))
+    names = set().union(*map(imported, files_of(script, *modules)))
     own = {"darksecrets", *(path.stem for path in (ROOT / "scripts").rglob("*.py"))}
     return {name.partition(".")[0] for name in names} - own - set(sys.stdlib_module_names)
 
@@ -114,7 +120,8 @@ def listed(environment: Path) -> list[str]:
     return yaml.safe_load(environment.read_text())["dependencies"][-1]["pip"]
 
 
-def installed_by(requirements: list[str]) -> set[str]:
+@cache
+def installed_by(*requirements: str) -> set[str]:
     """Distributions that pip installs for requirements, on this platform."""
     found: set[tuple[str, str]] = set()
     queue = [Requirement(text) for text in requirements]
@@ -138,7 +145,7 @@ def owners() -> dict[str, set[str]]:
 
 def missing(script: Path, requirements: list[str], *modules: str) -> set[str]:
     """Libraries that a script reaches and an environment lacks."""
-    there = installed_by(requirements)
+    there = installed_by(*requirements)
     return {top for top in reached(script, *modules) if not owners().get(top, set()) & there}
 
 
@@ -171,7 +178,7 @@ def test_what_an_environment_lacks_is_found():
 
 def plan(tmp_path: Path, requirements: list[str], *arguments: str) -> subprocess.CompletedProcess:
     """A dry run where only the libraries of an environment can be imported."""
-    there = installed_by(requirements)
+    there = installed_by(*requirements)
     hidden = {top for top, names in owners().items() if not names & there}
     assert "torch" in hidden
     command = [sys.executable, "-c", HIDE.format(hidden=hidden), "-n", "--directory", str(tmp_path)]
@@ -205,7 +212,7 @@ def test_a_lock_has_what_the_project_requires_but_for_torch_and_gpu_libraries(fi
     """It is installed without looking at what its packages require."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     further = [one for extra in extras for one in project["optional-dependencies"][extra]]
-    required = installed_by(project["dependencies"] + further)
+    required = installed_by(*project["dependencies"], *further)
     missing = required - set(locked(file))
     assert {name for name in missing if not GPU.match(name)} == {"torch"}
 

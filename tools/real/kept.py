@@ -134,7 +134,7 @@ def keep(run: Path, name: str) -> None:
         name: Name of the folder of `KEPT`, a key of `TABLES`.
 
     Raises:
-        RealRunError: The run lacks a table, or is not finished; nothing is changed.
+        RealRunError: The run is not finished, or a table is damaged; nothing is changed.
     """
     files = [
         run / "run.json",
@@ -146,6 +146,8 @@ def keep(run: Path, name: str) -> None:
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise RealRunError(f"The run is not finished; it lacks {', '.join(missing)}.")
+    for table in TABLES[name]:
+        Run(run).table(table)
     target = KEPT / name
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -154,5 +156,5 @@ def keep(run: Path, name: str) -> None:
         if column is None:
             shutil.copyfile(file, target / file.name)
         else:
-            table = pd.read_csv(file)
-            table[table[column]].to_csv(target / file.name, index=False, lineterminator="\n")
+            rows = pd.read_csv(file)
+            rows[rows[column]].to_csv(target / file.name, index=False, lineterminator="\n")

@@ -1,49 +1,73 @@
 """The kept tables of the real run, and the parts of pages that are made from them."""
 
 import csv
+import itertools
 import json
 import shutil
 from collections import Counter, defaultdict
 
-import pandas as pd
 import pytest
 
 from darksecrets.pages.claims import registry
 from tools.real import kept, pages, parts
 
 
+def add_other_heads(file):
+    """Rows of heads that were not selected, as a run's table has them."""
+    header, *rows = file.read_text().splitlines()
+    names = header.split(",")
+    for row in rows.copy():
+        best = dict(zip(names, row.split(","), strict=True))
+        for layer, head in itertools.product(range(1, 7), range(1, 13)):
+            if (str(layer), str(head)) != (best["layer"], best["head"]):
+                other = best | {"layer": str(layer), "head": str(head), "selected": "False"}
+                rows.append(",".join(other.values()))
+    file.write_text("\n".join([header, *rows]) + "\n")
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """A folder like that of a finished run, and an empty place to keep its tables."""
-    monkeypatch.setattr(kept, "KEPT", tmp_path / "kept")
     folder = tmp_path / "run"
-    (folder / "tables").mkdir(parents=True)
-    for table in kept.TABLES[kept.BEYOND]:
-        rows = {"value": [1.5, 2.5], "selected": [True, False]}
-        pd.DataFrame(rows).to_csv(folder / "tables" / f"{table}.csv", index=False)
+    shutil.copytree(kept.KEPT / kept.BEYOND, folder / "tables")
+    add_other_heads(folder / "tables" / "syntactic_heads.csv")
     (folder / "config.yaml").write_text("run: made-up\n")
     cost = {"rule": "finetune", "jobs": 2, "cpu": 7200.0, "memory": 1500.0}
     summary = {"facts": {"Commit": "abc"}, "costs": [cost]}
     (folder / "run.json").write_text(json.dumps(summary))
+    monkeypatch.setattr(kept, "KEPT", tmp_path / "kept")
     return folder
 
 
 def test_tables_are_kept_as_they_are_except_where_rows_are_selected(run):
     kept.keep(run, kept.BEYOND)
-    assert values_kept("learned") == [1.5, 2.5]
-    assert values_kept("syntactic_heads") == [1.5]
+    for table in kept.TABLES[kept.BEYOND]:
+        given, stored = (
+            (folder / f"{table}.csv").read_text().splitlines()
+            for folder in (run / "tables", kept.KEPT / kept.BEYOND)
+        )
+        if table == "syntactic_heads":
+            given = [row for row in given if ",False," not in row]
+        assert stored == given
 
 
-def values_kept(table: str) -> list[float]:
-    return pd.read_csv(kept.KEPT / kept.BEYOND / f"{table}.csv")["value"].tolist()
-
-
-def test_an_unfinished_run_is_refused_and_the_kept_tables_stay(run):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, r"not finished; it lacks .*claims\.csv"), ("paper,id\n1", r"claims\.csv")],
+    ids=["unfinished", "damaged"],
+)
+def test_what_cannot_be_kept_is_refused_and_the_kept_tables_stay(run, content, message):
     kept.keep(run, kept.BEYOND)
-    (run / "tables" / "claims.csv").unlink()
-    with pytest.raises(kept.RealRunError, match=r"not finished; it lacks .*claims\.csv"):
+    stored = kept.KEPT / kept.BEYOND / "claims.csv"
+    before = stored.read_bytes()
+    claims = run / "tables" / "claims.csv"
+    if content is None:
+        claims.unlink()
+    else:
+        claims.write_text(content)
+    with pytest.raises(kept.RealRunError, match=message):
         kept.keep(run, kept.BEYOND)
-    assert values_kept("claims") == [1.5, 2.5]
+    assert stored.read_bytes() == before
 
 
 def test_a_damaged_table_is_named(tmp_path):

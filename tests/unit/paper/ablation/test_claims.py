@@ -95,7 +95,12 @@ def test_differences_between_tasks_are_cochrans_q_of_each_head(heads):
 
 @pytest.mark.parametrize(
     ("examples", "rate", "cost"),
-    [(250, 0.002, 0.02), (250, 0.05, 0.1), (1000, 0.01, 0.02), (1000, 0.05, 0)],
+    [
+        (250, 0.002, 0.02),
+        pytest.param(250, 0.05, 0.1, marks=pytest.mark.thorough),
+        pytest.param(1000, 0.01, 0.02, marks=pytest.mark.thorough),
+        pytest.param(1000, 0.05, 0, marks=pytest.mark.thorough),
+    ],
 )
 def test_heads_that_cost_the_same_on_every_task_do_not_vary(examples, rate, cost):
     """At most 5 % of 100 runs of 36 heads and 7 tasks, and 2.5 standard errors; rare changes, too.

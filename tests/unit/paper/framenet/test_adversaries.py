@@ -59,8 +59,13 @@ def published():
     return frames.together(found)
 
 
-def test_on_the_published_sentences_none_passes(published):
-    found, controls = tables(measure(published), draws=1999, seed=0)
+@pytest.fixture(scope="module")
+def measured(published):
+    return measure(published)
+
+
+def test_on_the_published_sentences_none_passes(measured):
+    found, controls = tables(measured, draws=1999, seed=0)
     assert (found["sentences"] == 473).all()
     assert (controls.loc[controls["control"] == "place", "sentences"] == 473).all()
     known = found[found["head"] <= len(NAMES)]
@@ -68,8 +73,8 @@ def test_on_the_published_sentences_none_passes(published):
     assert not found["exceeds_controls"].any()
 
 
-def test_only_the_place_stops_a_head_that_attends_to_the_farthest_word(published):
-    weights = measure(published).of(slice(*[NAMES.index(FARTHEST) + n for n in (0, 1)]))
+def test_only_the_place_stops_a_head_that_attends_to_the_farthest_word(measured):
+    weights = measured.of(slice(*[NAMES.index(FARTHEST) + n for n in (0, 1)]))
     controls = tables(weights, 1999, 0)[1].query("direction == 'predicate_to_element'")
     p = controls.set_index("control")["p_value"]
     assert p.drop("place").max() < 0.01
