@@ -191,6 +191,44 @@ def test_changes_are_paired_and_net_of_the_control(models, tmp_path):
         np.testing.assert_allclose(family["q_value"], q)
 
 
+def p_of_signs(values, draws=20_000):
+    """How often random signs give a sum as far from 0."""
+    signs = np.random.default_rng(1).choice([-1, 1], size=(draws, len(values)))
+    return np.mean(np.abs(signs @ values) >= np.abs(values.sum()) - 1e-12)
+
+
+def net_change(states, part, control_part, select):
+    """What the finetuned models have more than the pretrained one, beyond their controls."""
+    means = {}
+    for state, of_state in states.items():
+        own, control = (
+            np.mean([select(getattr(one, name)["greatest"]) for one in of_state], axis=0)
+            for name in (part, control_part)
+        )
+        means[state] = own - control
+    return means["finetuned"] - means["pretrained"]
+
+
+def test_p_values_of_changes_are_the_larger_of_two_over_examples_and_over_heads(models):
+    draws = 9999
+    table = changes(models, draws, 20, 0).set_index(["task", "feature", "layer"])
+    larger = set()
+    for feature, layer in (("noun", 2), ("verb", 5), ("[CLS]", 1), ("pronoun", 3)):
+        place = FEATURES.index(feature), layer - 1
+        by_example, by_head = (
+            p_of_signs(np.nan_to_num(net_change(models["RTE"], *parts)))
+            for parts in (
+                ("weights", "control", lambda values, place=place: values[:, *place]),
+                ("heads", "control_heads", lambda values, place=place: values[place]),
+            )
+        )
+        expected = max(by_example, by_head)
+        larger.add(by_head > by_example)
+        found = table.loc[("RTE", feature, layer), "p_value"]
+        assert found == pytest.approx(expected, abs=4 * np.sqrt(1.5 * 0.25 / draws))
+    assert larger == {True, False}
+
+
 def test_a_rise_is_found_and_told_from_a_rise_of_everything():
     rng = np.random.default_rng(3)
     having = features(rng)
