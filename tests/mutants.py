@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -64,15 +63,18 @@ def mutate(node: ast.AST) -> bool:
     return False
 
 
-def list_mutants(source: str) -> Iterator[tuple[int, str, str]]:
-    """Line, new text of that line and whole source of every mutant."""
-    tree = ast.parse(source)
-    count = sum(1 for _ in ast.walk(tree))
-    for number in range(count):
-        changed = copy.deepcopy(tree)
-        node = list(ast.walk(changed))[number]
-        if mutate(node):
-            yield node.lineno, ast.unparse(node), ast.unparse(changed)
+def find_places(source: str) -> list[int]:
+    """Numbers of the nodes that can be changed, in the order of `ast.walk`."""
+    nodes = ast.walk(ast.parse(source))
+    return [number for number, node in enumerate(nodes) if mutate(copy.deepcopy(node))]
+
+
+def make_mutant(source: str, place: int) -> tuple[int, str, str]:
+    """Line, new text of that line and whole source of a mutant."""
+    changed = ast.parse(source)
+    node = list(ast.walk(changed))[place]
+    mutate(node)
+    return node.lineno, ast.unparse(node), ast.unparse(changed)
 
 
 def is_killed(folder: Path, tests: list[str]) -> bool:
@@ -93,7 +95,8 @@ def main() -> None:
     parser.add_argument("-n", dest="number", type=int, help="as many mutants, drawn at random")
     parser.add_argument("--lines", type=int, nargs="+", help="only mutants of these lines")
     options = parser.parse_args()
-    mutants = list(list_mutants(options.module.read_text(encoding="utf-8")))
+    original = options.module.read_text(encoding="utf-8")
+    mutants = [make_mutant(original, place) for place in find_places(original)]
     if options.lines:
         mutants = [mutant for mutant in mutants if mutant[0] in options.lines]
     if options.number and options.number < len(mutants):
