@@ -127,6 +127,7 @@ def test_rows_are_what_their_functions_say(random_models, tmp_path):
     row = rows.loc["top_eigenvalue"]
     assert row["value"] == pytest.approx(top.value, rel=1e-5)
     assert row["value"] - row["ci_low"] == pytest.approx(top.residual, rel=1e-4)
+    assert row["ci_high"] - row["value"] == pytest.approx(top.residual, rel=1e-4)
 
 
 def test_random_weights_decide_no_claim(random_models):

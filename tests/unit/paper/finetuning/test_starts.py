@@ -107,6 +107,9 @@ def test_top_layers_and_the_pooler_are_drawn_as_pretraining_does(tmp_path):
             assert torch.equal(after[name], torch.full_like(after[name], expected)), name
     assert same(after, start_of(tmp_path, 3, layers=1))
     assert not torch.equal(after[matrices[0]], start_of(tmp_path, 4, layers=1)[matrices[0]])
+    of_both = start_of(tmp_path, 3, layers=2)
+    changed = {name for name in before if not torch.equal(before[name], of_both[name])}
+    assert {name.replace("layer.1.", "layer.0.") for name in drawn} <= changed
 
 
 def test_the_numbers_drawn_are_not_those_of_the_classifier(tmp_path):
