@@ -1,5 +1,6 @@
 """Observing and intervening, against transformers' own eager attention and a loop in float64."""
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
@@ -222,6 +223,23 @@ def test_only_the_last_forward_pass_is_kept(bert):
     with torch.inference_mode():
         bert(**inputs())
     assert seen.maps[1].shape[0] == 1, "the context is closed"
+
+
+def test_layers_and_heads_count_from_1(bert):
+    with torch.inference_mode(), observe(bert, maps=True, hidden=True) as seen:
+        bert(**inputs())
+    every = seen.maps.stack()
+    for layer, head in np.ndindex(LAYERS, HEADS):
+        assert torch.equal(seen.maps.head(layer + 1, head + 1), every[:, layer, head])
+    assert torch.equal(seen.hidden[0], seen.hidden.stack()[:, 0])
+    for layer, head, message in (
+        (0, 1, f"no layer 0: they count from 1 to {LAYERS}"),
+        (LAYERS + 1, 1, f"no layer {LAYERS + 1}"),
+        (1, 0, f"no head 0: they count from 1 to {HEADS}"),
+        (1, HEADS + 1, f"no head {HEADS + 1}"),
+    ):
+        with pytest.raises(InputError, match=message):
+            seen.maps.head(layer, head)
 
 
 def hooks_of(model):
