@@ -7,7 +7,7 @@ from scipy import stats
 
 from darksecrets.paper.features.changes import changes
 from darksecrets.paper.features.labels import FEATURES
-from darksecrets.paper.features.levels import levels
+from darksecrets.paper.features.levels import level, levels
 from darksecrets.paper.features.profiles import Collector
 from darksecrets.paper.features.tables import (
     ATTENTION_CHANGES,
@@ -189,6 +189,19 @@ def test_changes_are_paired_and_net_of_the_control(models, tmp_path):
         family = table[table["layer"].isna() == whole]
         q = stats.false_discovery_control(family["p_value"])
         np.testing.assert_allclose(family["q_value"], q)
+
+
+def test_heads_that_differ_as_their_controls_do_leave_no_doubt_about_the_excess():
+    rng = np.random.default_rng(4)
+
+    def below_by_the_same(weights, control):
+        control["greatest"] = weights["greatest"] - 0.01
+
+    models = [profiles(features(rng), rng, below_by_the_same)]
+    found = level(models, "greatest", 200, seed=0, task=0)
+    over_uniform, over_control = found.excess[:, :, found.known.any(axis=0)]
+    np.testing.assert_allclose(over_control, 0.01, atol=1e-9)
+    assert (over_uniform.std(axis=0) > 1e-3).all()
 
 
 def p_of_signs(values, draws=20_000):
