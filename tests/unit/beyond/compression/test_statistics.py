@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 from darksecrets.beyond.compression import declared
 from darksecrets.beyond.compression.measure import Measured, Variant, compression
 
-OPTIONS = {"tolerance": 1.0, "resamples": 2000, "seed": 3}
+OPTIONS = {"tolerance": 1.0, "resamples": 2000, "seed": 4}
 
 
 def right(labels: np.ndarray, wrong: int) -> np.ndarray:

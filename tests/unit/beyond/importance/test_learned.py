@@ -191,9 +191,11 @@ def test_scores_are_those_of_loops(found, start, tmp_path):
     for row in table.to_dict("records"):
         place = (row["penalty"], row["weights"])
         sets = [each for each in found.kept if (each.penalty, each.weights) == place]
-        own = [accuracy(each.logits) for each in sets if each.chosen_by == row["chosen_by"]]
+        chosen = [each for each in sets if each.chosen_by == row["chosen_by"]]
+        own = [accuracy(each.logits) for each in chosen]
         drawn = [accuracy(each.logits) for each in sets if each.chosen_by == "random"]
         assert row["draws"] == len(own)
+        assert {each.heads for each in chosen} == {row["kept"]}
         assert row["score"] == pytest.approx(np.mean(own))
         assert row["baseline"] == pytest.approx(accuracy(found.intact[row["weights"]]))
         assert row["delta"] == pytest.approx(row["score"] - row["baseline"])

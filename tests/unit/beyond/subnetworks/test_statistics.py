@@ -57,6 +57,13 @@ def parts(heads: int, mlps: int, shape: tuple[int, int] = (2, 3)) -> Parts:
 TABLE = masks(("RTE", 1, parts(4, 1), parts(2, 1)))
 
 
+def reach_of(of_examples: float, of_draws: float) -> float:
+    """Half an interval with both parts of the variance."""
+    share = of_examples / (of_examples + of_draws)
+    critical = share * 1.96 + (1 - share) * stats.t.ppf(0.975, DRAWN - 1)
+    return critical * np.sqrt(of_examples + of_draws)
+
+
 @pytest.mark.parametrize("task", ["RTE", "MRPC", "STS-B"])
 def test_scores_are_those_of_loops(task, tmp_path):
     found, kind = result(task), TASKS[task]
@@ -83,6 +90,13 @@ def test_scores_are_those_of_loops(task, tmp_path):
             assert row["delta"] == pytest.approx(own - score(0))
             if name == t.RANDOM:
                 assert row[["over_random", "p_value", "over_random_low"]].isna().all()
+                means = [
+                    np.mean([score(n, some) for n in at_random]) - score(0, some)
+                    for some in drawn[:100]
+                ]
+                reach = reach_of(np.var(means), spread**2 / DRAWN)
+                ends = row[["ci_low", "ci_high"]].to_numpy(float) - row["delta"]
+                assert ends == pytest.approx([-reach, reach], rel=0.25)
                 continue
             assert row["over_random"] == pytest.approx(own - mean)
             others = np.array([score(n) for n in at_random])
@@ -100,10 +114,7 @@ def test_scores_are_those_of_loops(task, tmp_path):
                     for some in drawn[:100]
                 ]
             )
-            of_draws = spread**2 * (1 + 1 / DRAWN)
-            share = few.var() / (few.var() + of_draws)
-            critical = share * 1.96 + (1 - share) * stats.t.ppf(0.975, DRAWN - 1)
-            reach = critical * np.sqrt(few.var() + of_draws)
+            reach = reach_of(few.var(), spread**2 * (1 + 1 / DRAWN))
             assert row["over_random_high"] - row["over_random"] == pytest.approx(reach, rel=0.25)
 
 

@@ -192,6 +192,29 @@ def test_offsets_are_counted_as_in_a_loop():
         assert probing.hits_of_offset(parts, 4, offset).tolist() == counts
 
 
+def test_the_best_offset_of_each_half_is_scored_on_the_other():
+    parts = made([7, 9, 5, 6, 8, 7, 9, 6], seed=3)
+    half = np.array([0, 1, 1, 0, 0, 1, 0, 1])
+
+    def hits_of(sentence: int, offset: int) -> int:
+        (heads,) = parts[sentence // 2].heads[sentence % 2 :][:1].tolist()
+        return sum(head == word + offset >= 0 for word, head in enumerate(heads))
+
+    expected, chosen = np.zeros(8), []
+    for own in (0, 1):
+        sums = {
+            offset: sum(hits_of(n, offset) for n in range(8) if half[n] == own)
+            for offset in range(-6, 7)
+            if offset
+        }
+        chosen.append(max(sums, key=lambda offset: sums[offset]))
+        for n in np.flatnonzero(half != own):
+            expected[n] = hits_of(n, chosen[-1])
+    assert chosen[0] != chosen[1]
+    found = probing.best_offset(parts, half)
+    assert found.hits.tolist() == expected.tolist()
+
+
 def test_root_and_punctuation_are_not_asked_for():
     sentence = Sentence(
         "1", 0, "", ("I", "ran", "."), (), (), (1, ROOT, 1), ("a", "root", "punct"), ()
