@@ -102,6 +102,12 @@ def test_regressions_and_other_classes(task):
     table = compression(found, labels, TASKS[task], **OPTIONS)
     assert len(table) == 3 * len(TASKS[task].metrics)
     assert table["agreement"].isna().all() == (task == "STS-B")
+    if task != "STS-B":
+        decisions = [each.argmax(axis=1) for each in logits]
+        chance = table["agreement_by_chance"]
+        kappas = (table["agreement"] - chance) / (1 - chance)
+        expected = [cohen_kappa_score(decisions[0], each) for each in decisions]
+        assert kappas.tolist() == pytest.approx(expected * len(TASKS[task].metrics))
     bad = table[table["method"] == "random weights"]
     assert not bad["retained"].any()
     assert (table.loc[table["method"] == "8 bits", "retention"] > 60).all()

@@ -90,6 +90,10 @@ def test_a_page_of_a_limited_size_has_the_first_examples(text):
         assert all(len(kept[task]["examples"]) + kept[task]["left out"] == 4 for task in maps)
     assert sum(map(len, numbers)) == 8
     assert whole < html.LIMIT
+    without = len(html.page({"maps": {}}, "").encode())
+    for room in (2500, 9000):
+        made = html.page({"maps": maps}, "", limit=without + room)
+        assert without + room - 2000 < len(made.encode()) <= without + room
 
 
 def test_every_claim_that_a_head_table_decides_leads_to_its_heads():

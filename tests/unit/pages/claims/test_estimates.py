@@ -137,6 +137,12 @@ def test_a_difference_of_independent_estimates():
     assert difference(estimate(1), Estimate.missing((), "why"), independent=True).unknown == "why"
 
 
+def test_a_difference_is_within_what_its_terms_can_be():
+    share, score = estimate(0.5, bounds=(0, 1)), estimate(70, bounds=(-100, 100))
+    assert difference(share, score, independent=True).bounds == (-100, 101)
+    assert difference(score, share, independent=False).bounds == (-101, 100)
+
+
 @pytest.mark.parametrize("seeds", [2, 3, 5])
 @pytest.mark.parametrize(("a", "b"), [(1, 4), (8, 2), (0.5, 0.5)])
 def test_the_mean_share_is_covered_by_intervals_of_shares(seeds, a, b):
