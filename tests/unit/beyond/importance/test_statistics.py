@@ -198,6 +198,7 @@ def test_orders_have_every_head_once_the_least_important_first(table, importance
     }
     assert by_name[t.GREEDY][0].heads == tuple(GREEDILY)
     assert by_name[t.REVERSED][0].heads == by_name[t.ABSOLUTE][0].heads[::-1]
+    assert pruning.least_important_first(table) == by_name[t.ABSOLUTE][0]
     assert len({order.heads for order in by_name[RANDOM]}) == 5
     for name in t.DEFINITIONS:
         values = of(importance, "zero", name)

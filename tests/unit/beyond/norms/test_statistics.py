@@ -1,5 +1,7 @@
 """The tables of norms, against loops, and on made-up encoders in which the truth is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made_up_norms import EXAMPLES, HEADS, LAYERS, kinds_of_tokens, measured, stripes
@@ -110,6 +112,8 @@ def test_intervals_of_levels_are_about_other_heads_too(encoders):
     ratios = (mean.norm / mean.weight)[kind, 0]
     assert np.abs(moved["norm_weight_ratio"][:, kind, 0]).max() > 0
     assert moved["norm_weight_ratio"][:, kind, 0].std() < 10 * ratios.std()
+    proportional = distances_to_other_heads(replace(mean, norm=2 * mean.weight), seed=1)
+    assert np.abs(proportional["norm_weight_ratio"]).max() < 1e-12, "all heads have one ratio"
 
 
 def test_kinds_that_are_absent_have_no_rows_and_few_examples_no_intervals():

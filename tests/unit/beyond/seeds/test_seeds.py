@@ -129,6 +129,9 @@ def test_tables_of_runs_that_differ():
     assert best.loc[1, ["gain", "gain_low", "gain_high"]].tolist() == pytest.approx([0, 0, 0])
     early = found["early_stopping"].query("metric == 'accuracy'")
     assert early["epoch"].tolist() == [1, 2, 3]
+    left = (EPOCHS - early["epoch"]) / EPOCHS
+    assert early["saved"].tolist() == pytest.approx((early["stopped"] * left).tolist())
+    assert (early["saved"] > 0).all()
     assert (early["spearman"] > 0.4).all()
     assert (early["lost"] <= early["lost_at_random"] + 1e-9).all()
     cells = found["seed_grid"]

@@ -1,6 +1,7 @@
 """The search for a subnetwork, against a plain loop that removes parts by their weights."""
 
 import copy
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from glue import TASKS
 from tiny_models import save_classifier
 from transformers import AutoModelForSequenceClassification
 
-from darksecrets.beyond.importance.declared import HEADS
+from darksecrets.beyond.importance.declared import HEADS, MLPS
 from darksecrets.beyond.subnetworks import declared as t
 from darksecrets.beyond.subnetworks import measure as searching
 from darksecrets.beyond.subnetworks.measure import Parts, predicted, subnetworks
@@ -296,6 +297,10 @@ def test_the_table_has_every_part_of_every_subnetwork(case, tmp_path):
     assert table.loc[table["subnetwork"] == t.RANDOM, "step"].isna().all()
     one = table[(table["subnetwork"] == t.RANDOM) & (table["draw"] == 3)]
     assert one.loc[one["part"] == HEADS, "kept"].sum() == found.good.size[0]
+    heads, mlps = (one[one["part"] == part] for part in (HEADS, MLPS))
+    places = itertools.product((1, 2), (1, 2, 3, 4))
+    assert [*zip(heads["layer"], heads["head"], strict=True)] == [*places]
+    assert mlps["layer"].tolist() == [1, 2]
     # 32 × 32 weights in each of four maps, for four heads; 32 × 64 in each of two.
     assert set(zip(one["part"], one["weights"], strict=True)) == {("head", 1024), ("MLP", 4096)}
 

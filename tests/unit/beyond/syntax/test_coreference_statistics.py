@@ -17,7 +17,11 @@ from darksecrets.beyond.syntax.declared import (
     PRONOUN,
 )
 from darksecrets.beyond.syntax.measure.antecedents import WITHOUT_MODEL, Resolved
-from darksecrets.beyond.syntax.measure.coreference_statistics import best_distance, tables
+from darksecrets.beyond.syntax.measure.coreference_statistics import (
+    _chosen,
+    best_distance,
+    tables,
+)
 from darksecrets.core.run.tables import identify
 
 HEADS = [*maps.SIMPLE, "right"]
@@ -76,6 +80,15 @@ def test_shares_are_those_of_plain_loops(resolved, found):
         assert own.loc[name, "accuracy"] == pytest.approx(mean)
         assert own.loc[name, "gain"] == pytest.approx(1 - mean, abs=0.01)
     assert set(own.index) == set(METHODS)
+
+
+def test_the_best_of_heads_that_guess_is_scored_where_it_was_not_chosen():
+    rng = np.random.default_rng(0)
+    sizes = np.full(40, 4)
+    guessed = rng.binomial(4, 0.5, size=(len(sizes), 200)).astype(float)
+    assert guessed.sum(axis=0).max() > 0.6 * sizes.sum(), "the best seems to know"
+    found = _chosen(guessed, sizes, seed=1)
+    assert found.mean == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_few_texts_have_no_best_head():

@@ -26,6 +26,7 @@ from claim_tables import (
 from darksecrets.pages.claims import deciding, sources
 from darksecrets.pages.claims import tables as claim_columns
 from darksecrets.pages.claims.estimates import Estimate, Threshold
+from darksecrets.pages.claims.registry import Extreme, Question
 from darksecrets.pages.claims.sources import Run, Tables
 from darksecrets.pages.contracts import TABLES
 
@@ -63,6 +64,15 @@ def test_the_number_is_that_of_the_task_that_decides():
 def test_one_task_is_enough_for_a_statement_about_some():
     assert decide("1", CASES["1"][YES], some_tasks("RTE")).answer == YES
     assert decide("1", CASES["1"][NO], some_tasks("RTE")).answer == OPEN
+
+
+@pytest.mark.parametrize(("of", "answer"), [("task", YES), ("layer", OPEN)])
+def test_only_numbers_of_different_tasks_are_compared_as_independent(of, answer):
+    """A difference of 4 with halves of 3 and 2.5, whose squares add up to less than 4²."""
+    extreme = Extreme(of, ("A",), greatest=True)
+    compared = [Estimate(("A",), 4.0, 1.0, 7.0), Estimate(("B",), 0.0, -2.5, 2.5)]
+    question = Question("some_table", extreme=extreme)
+    assert deciding._compare_with_others(question, extreme, compared).answer == answer
 
 
 def test_a_share_over_few_seeds_has_no_interval_beyond_what_a_share_can_be():
