@@ -167,6 +167,20 @@ def test_what_selects_does_not_score(sentences, guessed):
     assert (other["selecting"] == 0).all()
 
 
+def test_the_offset_of_a_relation_is_that_of_the_selecting_half():
+    sentences = read(100, 2)
+    own, differ = set(np.flatnonzero(halves(sentences, SEED) == 1).tolist()), []
+    for each in relations(sentences, SEED):
+        distances: list[list[int]] = [[], []]
+        for number, one in enumerate(sentences):
+            distances[number in own] += [h - w for w, h in _arcs(one, each.label)]
+        selecting, other = (max(OFFSETS, key=found.count) for found in distances)
+        if each.label != ALL:
+            assert each.offset == selecting, each.label
+            differ.append(selecting != other)
+    assert any(differ)
+
+
 def test_words_that_share_their_pieces_are_no_pairs(sentences):
     together = [Read(each.sentence, each.apart.copy()) for each in sentences]
     lost = 0
