@@ -86,7 +86,8 @@ def test_the_table_has_means_and_spread_over_examples(tmp_path):
     found = module.compare(*stores)
     table = module.table(found)
     assert ("task", "seed", *table.columns) == COSINE.names
-    assert len(table) == LAYERS * HEADS
+    places = [(layer + 1, head + 1) for layer, head in np.ndindex(LAYERS, HEADS)]
+    assert [*zip(table["layer"], table["head"], strict=True)] == places
     for row in table.itertuples():
         head = row.layer - 1, row.head - 1
         values = [cosine(a[head], b[head]) for a, b in zip(first, second, strict=True)]
