@@ -1,8 +1,6 @@
 """Figures 1 and 2 and their companions, against the tables they are drawn from."""
 
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -293,18 +291,3 @@ def test_quality_shows_the_scores_and_the_confusions_of_the_table():
 def test_encoders_without_pre_training_have_no_row_of_scores():
     untrained = ["unseen m, random", "unseen m, finetuned-from-normal"]
     assert pattern_quality._rows(["all", "m", *untrained, "unseen m"]) == ["unseen m", "all"]
-
-
-PROGRAM = """
-import sys
-import darksecrets.paper.patterns.figures.figure1, darksecrets.paper.patterns.figures.figure2
-import darksecrets.paper.patterns.figures.pattern_heads
-import darksecrets.paper.patterns.figures.pattern_quality
-import darksecrets.paper.patterns.typical
-heavy = {"torch", "transformers", "sklearn"} & set(sys.modules)
-sys.exit(f"loaded {heavy}" if heavy else 0)
-"""
-
-
-def test_drawing_loads_no_heavy_library(root):
-    subprocess.run([sys.executable, "-c", PROGRAM], cwd=root, check=True, timeout=120)
