@@ -197,14 +197,14 @@ def test_the_best_offset_of_each_half_is_scored_on_the_other():
     half = np.array([0, 1, 1, 0, 0, 1, 0, 1])
 
     def hits_of(sentence: int, offset: int) -> int:
-        (heads,) = parts[sentence // 2].heads[sentence % 2 :][:1].tolist()
+        heads = parts[sentence // 2].heads[sentence % 2].tolist()
         return sum(head == word + offset >= 0 for word, head in enumerate(heads))
 
     expected, chosen = np.zeros(8), []
     for own in (0, 1):
         sums = {
             offset: sum(hits_of(n, offset) for n in range(8) if half[n] == own)
-            for offset in range(-6, 7)
+            for offset in range(-8, 9)
             if offset
         }
         chosen.append(max(sums, key=lambda offset: sums[offset]))

@@ -4,8 +4,11 @@ That the grammar makes the shipped files byte by byte is tested in `test_shipped
 """
 
 import hashlib
+import os
 import re
 import string
+import subprocess
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +21,7 @@ from tools.corpus.grammar import Sentence
 from tools.corpus.tasks import Example, generate, rows
 from tools.pretraining.tokenizer import train_tokenizer
 
+ROOT = Path(__file__).resolve().parents[4]
 _PENN = (
     "CC CD DT IN JJ JJR JJS MD NN NNS NNP POS PRP PRP$ RB RBR RBS TO UH VB VBD VBG VBN VBP VBZ "
     "WDT WP WP$ WRB . ,"
@@ -185,6 +189,32 @@ def test_other_seeds_give_other_texts():
     one, same, other = (list(pretraining_documents(40, seed)) for seed in (1, 1, 2))
     assert one == same
     assert not {tuple(d) for d in one} & {tuple(d) for d in other}
+
+
+_DIGEST = """
+import hashlib
+from tools.corpus.documents import pretraining_documents
+from tools.corpus.tasks import NAMES, generate, rows
+texts = [list(pretraining_documents(50, 3))]
+texts += [rows(generate(name, {"train": 40}, 3)["train"]) for name in NAMES]
+print(hashlib.sha256(repr(texts).encode()).hexdigest())
+"""
+
+
+def test_the_same_in_every_process():
+    digests = set()
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = subprocess.run(
+            [sys.executable, "-c", _DIGEST],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 1
 
 
 # --------------------------------------------------------------------------------------- tokenizer

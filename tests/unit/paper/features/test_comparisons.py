@@ -213,9 +213,9 @@ def p_of_signs(values, draws=20_000):
 def net_change(states, part, control_part, select):
     """What the finetuned models have more than the pretrained one, beyond their controls."""
     means = {}
-    for state, of_state in states.items():
+    for state in ("pretrained", "finetuned"):
         own, control = (
-            np.mean([select(getattr(one, name)["greatest"]) for one in of_state], axis=0)
+            np.mean([select(getattr(one, name)["greatest"]) for one in states[state]], axis=0)
             for name in (part, control_part)
         )
         means[state] = own - control

@@ -155,10 +155,14 @@ def test_the_index_has_a_cell_for_every_feature_and_task(tasks):
         assert low == -high, "as random tokens is white"
 
 
+def attention_from_cls():
+    """What [CLS] gives to every feature, in the last layer."""
+    rows = table("feature", FEATURES, ["weight", "control", "uniform"], layers=1)
+    return rows.drop(columns="layer")
+
+
 def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
-    data = table("feature", FEATURES, ["weight", "control", "uniform"], layers=1).drop(
-        columns="layer"
-    )
+    data = attention_from_cls()
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
     figure = draw_with(figure7.draw, ALL, table=data)
     supplement = draw_with(figure7_controls.draw, ALL, table=data)
@@ -182,9 +186,7 @@ def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
 
 
 def test_figure7_names_the_feature_that_is_furthest_above_its_control():
-    data = table("feature", FEATURES, ["weight", "control", "uniform"], layers=1).drop(
-        columns="layer"
-    )
+    data = attention_from_cls()
     data["control"] = data["weight"]
     best = (data["feature"] == "verb") & (data["head"] == 2) & (data["state"] == "finetuned")
     data.loc[best, ["weight", "control"]] = 0.95, 0.1
@@ -193,9 +195,7 @@ def test_figure7_names_the_feature_that_is_furthest_above_its_control():
 
 
 def test_figure7_names_no_feature_if_none_is_above_its_control():
-    data = table("feature", FEATURES, ["weight", "control", "uniform"], layers=1).drop(
-        columns="layer"
-    )
+    data = attention_from_cls()
     data["control"] = data["weight"]
     said = " ".join(headline_of(draw_with(figure7.draw, ALL, table=data)).split())
     assert said == "[CLS] attends to no feature more than to random tokens"

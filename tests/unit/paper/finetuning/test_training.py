@@ -219,7 +219,10 @@ def test_logits_depend_on_the_batch_by_rounding_alone(inputs, tmp_path, batch_si
     [
         (STEPS_PER_EPOCH + 3, False, STEPS_PER_EPOCH + 3),
         pytest.param(
-            *(2 * STEPS_PER_EPOCH + 5, True, 2 * STEPS_PER_EPOCH + 4), marks=pytest.mark.thorough
+            2 * STEPS_PER_EPOCH + 5,
+            True,
+            2 * STEPS_PER_EPOCH + 4,
+            marks=pytest.mark.thorough,
         ),
     ],
     ids=["within an epoch", "while a checkpoint is written"],
