@@ -126,21 +126,43 @@ class Run:
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def keep(run: Path, name: str) -> None:
-    """Replace the kept tables of a run by those of a finished one.
+def keep(runs: dict[str, Path]) -> None:
+    """Replace the kept tables of runs by those of finished ones: of all, or of none.
 
     Args:
-        run: Folder of the run.
-        name: Name of the folder of `KEPT`, a key of `TABLES`.
+        runs: Folder of the run for a name in `KEPT`, a key of `TABLES`.
 
     Raises:
-        RealRunError: The run is not finished, or a table is damaged; nothing is changed.
+        RealRunError: A run is not finished, a table is damaged, or they are too large together;
+            nothing is changed.
     """
-    files = [
-        run / "run.json",
-        run / "config.yaml",
-        *(run / "tables" / f"{table}.csv" for table in TABLES[name]),
+    contents = {name: _read(run, name) for name, run in runs.items()}
+    new = [
+        table
+        for files in contents.values()
+        for name, table in files.items()
+        if name.endswith(".csv")
     ]
+    others = [
+        path.read_bytes()
+        for name in TABLES.keys() - runs.keys()
+        for path in (KEPT / name).glob("*.csv")
+    ]
+    size = sum(len(table) for table in new + others)
+    if size > MOST_BYTES:
+        raise RealRunError(f"The tables take {size:,} bytes; at most {MOST_BYTES:,} are kept.")
+    for run, files in contents.items():
+        target = KEPT / run
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        for name, content in files.items():
+            (target / name).write_bytes(content)
+
+
+def _read(run: Path, name: str) -> dict[str, bytes]:
+    """What is kept of a run, by the file's name."""
+    tables = [run / "tables" / f"{table}.csv" for table in TABLES[name]]
+    files = [run / "run.json", run / "config.yaml", *tables]
     if name == PAPER:
         files.append(run / ATLAS)
     missing = [str(file) for file in files if not file.is_file()]
@@ -148,13 +170,10 @@ def keep(run: Path, name: str) -> None:
         raise RealRunError(f"The run is not finished; it lacks {', '.join(missing)}.")
     for table in TABLES[name]:
         Run(run).table(table)
-    target = KEPT / name
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    for file in files:
-        column = SELECTED.get(file.stem)
-        if column is None:
-            shutil.copyfile(file, target / file.name)
-        else:
-            rows = pd.read_csv(file)
-            rows[rows[column]].to_csv(target / file.name, index=False, lineterminator="\n")
+    contents = {file.name: file.read_bytes() for file in files}
+    for table, column in SELECTED.items():
+        if table in TABLES[name]:
+            rows = pd.read_csv(run / "tables" / f"{table}.csv")
+            text = rows[rows[column]].to_csv(index=False, lineterminator="\n")
+            contents[f"{table}.csv"] = text.encode("utf-8")
+    return contents

@@ -40,7 +40,7 @@ def run(tmp_path, monkeypatch):
 
 
 def test_tables_are_kept_as_they_are_except_where_rows_are_selected(run):
-    kept.keep(run, kept.BEYOND)
+    kept.keep({kept.BEYOND: run})
     for table in kept.TABLES[kept.BEYOND]:
         given, stored = (
             (folder / f"{table}.csv").read_text().splitlines()
@@ -53,21 +53,37 @@ def test_tables_are_kept_as_they_are_except_where_rows_are_selected(run):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, r"not finished; it lacks .*claims\.csv"), ("paper,id\n1", r"claims\.csv")],
-    ids=["unfinished", "damaged"],
+    [
+        (None, r"not finished; it lacks .*claims\.csv"),
+        ("paper,id\n1", r"claims\.csv"),
+        ("too large", "tables take .* bytes; at most 1,000 are kept"),
+    ],
+    ids=["unfinished", "damaged", "too large"],
 )
-def test_what_cannot_be_kept_is_refused_and_the_kept_tables_stay(run, content, message):
-    kept.keep(run, kept.BEYOND)
-    stored = kept.KEPT / kept.BEYOND / "claims.csv"
-    before = stored.read_bytes()
+def test_what_cannot_be_kept_is_refused_and_all_kept_tables_stay(
+    run, tmp_path, monkeypatch, content, message
+):
+    """The other run can be kept, and comes first."""
+    paper = tmp_path / "paper-run"
+    shutil.copytree(kept.ROOT / "docs" / "real" / kept.PAPER, paper / "tables")
+    for file in ("run.json", "config.yaml", kept.ATLAS):
+        (paper / "tables" / file).rename(paper / file)
+    runs = {kept.PAPER: paper, kept.BEYOND: run}
+    kept.keep(runs)
+    stored = {file: file.read_bytes() for file in kept.KEPT.rglob("*.*")}
+    assert {file.parent.name for file in stored} == set(runs)
+
+    (paper / "config.yaml").write_text("run: another\n")
     claims = run / "tables" / "claims.csv"
     if content is None:
         claims.unlink()
+    elif content == "too large":
+        monkeypatch.setattr(kept, "MOST_BYTES", 1_000)
     else:
         claims.write_text(content)
     with pytest.raises(kept.RealRunError, match=message):
-        kept.keep(run, kept.BEYOND)
-    assert stored.read_bytes() == before
+        kept.keep(runs)
+    assert {file: file.read_bytes() for file in kept.KEPT.rglob("*.*")} == stored
 
 
 def test_a_damaged_table_is_named(tmp_path):
@@ -79,7 +95,7 @@ def test_a_damaged_table_is_named(tmp_path):
 
 
 def test_parts_replace_what_stands_between_their_comments(run, monkeypatch):
-    kept.keep(run, kept.BEYOND)
+    kept.keep({kept.BEYOND: run})
     text = "It took <!--= hours-beyond -->7<!--/--> hours; commit <!--= commit-beyond --><!--/-->."
     filled = pages.fill(text, "page.md")
     assert filled == text.replace(">7<", ">2.0<").replace("--><!--/-->.", "-->abc<!--/-->.")
@@ -89,7 +105,7 @@ def test_parts_replace_what_stands_between_their_comments(run, monkeypatch):
 
 
 def test_costs_are_in_minutes_and_gigabytes(run):
-    kept.keep(run, kept.BEYOND)
+    kept.keep({kept.BEYOND: run})
     assert parts.costs(kept.BEYOND).splitlines()[4] == "| `finetune` | 2 | 120 | 1.5 |"
 
 
