@@ -17,6 +17,6 @@ def main(job: Job) -> None:
     unlearned = learned.read(run / "tables" / f"{learned.TABLE}.csv")
     found = FINDINGS.read(run / "tables" / FINDINGS.file)["sentence"].tolist()
     titles = {name: metric.title for name, metric in METRICS.items()}
-    scores = opening.scores(run / "tables" / "score_means.csv", titles)
+    scores = opening.scores(run / "tables" / "score_means.csv", titles, unlearned)
     write_text(opening.html(facts, costs, unlearned, found, scores), job.output.page)
     write_json({"facts": facts, "costs": costs.round(2).to_dict("records")}, job.output.record)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from darksecrets.core.run.learned import ADVICE, MARK, WHY
-from darksecrets.core.run.states import FROM_NORMAL, STATE_NAMES
+from darksecrets.core.run.learned import ADVICE, CONSTANT, MARK, WHY
+from darksecrets.core.run.numbers import written
+from darksecrets.core.run.states import FINETUNED, FROM_NORMAL, STATE_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
 _MAJORITY = "majority"
-_MODELS = ("finetuned", FROM_NORMAL, "frozen", "pretrained", _MAJORITY)
+_MODELS = (FINETUNED, FROM_NORMAL, "frozen", "pretrained", _MAJORITY)
 """States and baselines whose scores are shown."""
 _COSTS = ("step", "jobs", "time", "longest", "memory")
 _SIDES = 2
@@ -34,9 +35,10 @@ _NEXT = (
     "<p>Go on with the atlas of heads (<code>atlas.html</code>), the figures and the tables beside "
     "this file; <code>snakemake figure7</code> makes one figure alone.</p>"
 )
-_ABOUT_MAJORITY = (
-    f"<p>{_MAJORITY}: one answer for all examples. Its correlations are 0, and so is its F1 if the "
-    "answer is the negative class.</p>"
+_ABOUT_SCORES = (
+    f"<p>± reaches to the ends of a 95% interval. {CONSTANT} predicts the same for every example. "
+    f"{MARK} has not learned the task. {_MAJORITY}: one answer for all examples. Its correlations "
+    "are 0, and so is its F1 if the answer is the negative class.</p>"
 )
 _ADVICE = re.sub("`(.*?)`", r"<code>\1</code>", escape(ADVICE))
 _STYLE = """
@@ -52,6 +54,7 @@ _STYLE = """
 .made .findings { font-size: 14px; padding-left: 18px; margin: 0 0 10px; max-width: 80ch; }
 .made .scores { overflow-x: auto; margin-bottom: 10px; }
 .made .scores th { white-space: normal; max-width: 110px; }
+.made .scores td { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .made p.unlearned { color: #b45309; margin: 0 0 8px; }
 .made p { margin: 6px 0 0; opacity: .8; }
 """
@@ -96,31 +99,41 @@ def html(
     )
 
 
-def scores(means: Path, titles: Mapping[str, str]) -> str:
-    """The score of every state on each task's metrics, as an HTML table.
+def scores(means: Path, titles: Mapping[str, str], unlearned: Collection[str] = ()) -> str:
+    """The score of every state on each task's metrics with half its interval, as an HTML table.
 
     Args:
         means: The table of mean scores, ``score_means.csv``.
         titles: What people call a metric, by its name in tables.
+        unlearned: Tasks that fine-tuned models have not learned, which are marked.
     """
     with means.open(encoding="utf-8", newline="") as table:
         rows = [row for row in csv.DictReader(table) if row["model"] in _MODELS]
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
-        cells.setdefault((row["task"], row["metric"]), {})[row["model"]] = row["score"]
+        text = _score(row)
+        if row["model"] == FINETUNED and row["task"] in unlearned:
+            text += MARK
+        cells.setdefault((row["task"], row["metric"]), {})[row["model"]] = text
     names = [STATE_NAMES.get(model, model) for model in _MODELS]
     head = "".join(f"<th>{escape(name)}</th>" for name in ("Task", "Metric", *names))
     body = "".join(
         f"<tr><td>{escape(task)}</td><td>{escape(titles[metric])}</td>"
-        + "".join(f"<td>{_number(found.get(model, ''))}</td>" for model in _MODELS)
+        + "".join(f"<td>{found.get(model, '')}</td>" for model in _MODELS)
         + "</tr>"
         for (task, metric), found in cells.items()
     )
-    return f'<div class="scores"><table><tr>{head}</tr>{body}</table>{_ABOUT_MAJORITY}</div>'
+    return f'<div class="scores"><table><tr>{head}</tr>{body}</table>{_ABOUT_SCORES}</div>'
 
 
-def _number(text: str) -> str:
-    return f"{float(text):.1f}" if text else ""
+def _score(row: Mapping[str, str]) -> str:
+    """A score; that of a model has half its interval, and a mark if its prediction is constant."""
+    text = written(float(row["score"]), ".1f")
+    if row["model"] == _MAJORITY:
+        return text
+    reach = (float(row["ci_high"]) - float(row["ci_low"])) / 2
+    mark = CONSTANT if float(row["constant"]) > 0 else ""
+    return f"{text} ± {reach:.1f}{mark}"
 
 
 def _found(findings: Sequence[str]) -> str:

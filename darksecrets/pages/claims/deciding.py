@@ -184,21 +184,18 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
         finding = _compare_with_threshold(
             question.quantifier, question.threshold, estimates, estimates
         )
-    if question.test:
-        finding = _as_test(finding, str(question.value), question.threshold)
-    return finding
+    return _as_test(finding, question.value) if question.test else finding
 
 
-def _as_test(finding: Finding, name: str, threshold: Threshold | None) -> Finding:
-    """Say of p-values what they are: they have no interval, and never disprove."""
-    assert threshold is not None
-    reason = finding.reason.replace(threshold.undecided, f"not {threshold.words}")
+def _as_test(finding: Finding, column: str) -> Finding:
+    """Name p-values by their column, if it says more; they have no interval, and never disprove."""
+    name = "p-value" if column == Question.value else column
     named = tuple(
         replace(each, name=(*each.name, name), low=math.nan, high=math.nan)
         for each in finding.compared
     )
     needs = "" if finding.answer != Answer.OPEN else lacks_in_words(finding.compared) or OF_TEST
-    return replace(finding, reason=f"{name} {reason}", compared=named, needs=needs)
+    return replace(finding, compared=named, needs=needs)
 
 
 def _compare_with_threshold(

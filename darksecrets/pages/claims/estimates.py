@@ -163,6 +163,26 @@ class Threshold:
         return self.near - self.within, self.near + self.within
 
 
+@dataclass(frozen=True)
+class SignificanceLevel(Threshold):
+    """What a p-value is compared with: it is below or not, and then proves nothing."""
+
+    @property
+    def words(self) -> str:
+        """The region claimed, such as ``p-value below 0.05``."""
+        return f"p-value {super().words}"
+
+    @property
+    def refuted(self) -> str:
+        """What is found if the p-value is not below."""
+        return f"p-value not {super().words}"
+
+    @property
+    def undecided(self) -> str:
+        """The same: a p-value has no interval."""
+        return self.refuted
+
+
 def _decide(yes: bool, no: bool) -> Answer:
     if yes:
         return Answer.YES

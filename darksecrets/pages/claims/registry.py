@@ -15,7 +15,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES, read_yaml
 from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import Table
-from darksecrets.pages.claims.estimates import Threshold
+from darksecrets.pages.claims.estimates import SignificanceLevel, Threshold
 
 FOLDER = RESOURCES / "claims"
 REPRODUCED = "kovaleva2019"
@@ -294,19 +294,24 @@ def read_question(where: str, entry: Mapping[str, Any], *required: str) -> Quest
         raise _wrong(where, f"for: {quantifier}", f"one of {', '.join(get_args(Quantifier))}")
     claimed = {}
     if "is" in entry:
-        claimed = _claimed(where, entry["is"], given.get("each", Question.each))
+        each = given.get("each", Question.each)
+        claimed = _claimed(where, entry["is"], each, test=given.get("test", False))
     return Question(**given, **claimed, quantifier=quantifier)
 
 
-def _claimed(where: str, entry: Mapping[str, Any], each: Sequence[str]) -> dict[str, Any]:
-    """What is claimed: an extreme, or a threshold."""
+def _claimed(
+    where: str, entry: Mapping[str, Any], each: Sequence[str], *, test: bool
+) -> dict[str, Any]:
+    """What is claimed: an extreme, or a threshold; of a test, only a level of significance."""
+    if test and set(entry) != {"below"}:
+        raise _wrong(where, f"is: {dict(entry)}", "below and a level of significance, for a test")
     for side in ("greatest", "least"):
         if side in entry:
             which = entry[side]
             names = tuple(which) if isinstance(which, list) else (which,)
             return {"extreme": Extreme(each[-1], names, side == "greatest")}
     try:
-        return {"threshold": Threshold(**entry)}
+        return {"threshold": SignificanceLevel(**entry) if test else Threshold(**entry)}
     except (TypeError, ValueError) as error:
         raise _wrong(where, f"is: {dict(entry)}", f"{error}, or greatest or least") from None
 

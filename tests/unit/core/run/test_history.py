@@ -128,18 +128,21 @@ def test_the_fragment_has_every_fact_and_step_as_text(run):
 
 def test_scores_are_those_of_the_table_by_task_metric_and_state(tmp_path):
     rows = [
-        ("RTE", "pretrained", "accuracy", 46.04),
-        ("RTE", "finetuned", "accuracy", 73.6),
-        ("RTE", "bag of words", "accuracy", 50.4),
-        ("<i>", "finetuned", "f1", 82.51),
+        ("RTE", "pretrained", "accuracy", 46.04, 40.0, 52.2, 0.5),
+        ("RTE", "finetuned", "accuracy", 73.6, 70.0, 77.0, 0),
+        ("RTE", "bag of words", "accuracy", 50.4, 40.0, 60.0, 0),
+        ("RTE", "majority", "accuracy", 50.2, 40.0, 60.0, 1),
+        ("<i>", "pretrained", "f1", -2.51, -3.0, -2.0, 0),
+        ("<i>", "finetuned", "f1", 82.51, 82.0, 83.0, 1),
     ]
     file = tmp_path / "score_means.csv"
-    pd.DataFrame(rows, columns=["task", "model", "metric", "score"]).to_csv(file, index=False)
+    columns = ["task", "model", "metric", "score", "ci_low", "ci_high", "constant"]
+    pd.DataFrame(rows, columns=columns).to_csv(file, index=False)
     titles = {"accuracy": "Acc", "f1": "F1 <&>"}
-    cells = Cells(opening.scores(file, titles)).rows
-    assert ["RTE", "Acc", "73.6", "", "", "46.0", ""] in cells
-    assert ["<i>", "F1 <&>", "82.5", "", "", "", ""] in cells
-    assert not any("50.4" in row for row in cells)
+    cells = Cells(opening.scores(file, titles, ["<i>"])).rows
+    assert ["RTE", "Acc", "73.6 ± 3.5", "", "", "46.0 ± 6.1†", "50.2"] in cells
+    assert ["<i>", "F1 <&>", "82.5 ± 0.5†‡", "", "", "−2.5 ± 0.5", ""] in cells
+    assert not any(cell.startswith("50.4") for row in cells for cell in row)
 
 
 def test_answers_are_counted_in_the_order_of_the_page(tmp_path):

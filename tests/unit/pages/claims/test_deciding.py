@@ -234,6 +234,22 @@ def test_a_damaged_table_is_not_used(folder):
     assert (found.answer, found.reason) == (OPEN, "survival.csv does not match its declaration")
 
 
+@pytest.mark.parametrize(
+    ("case", "said"), [(YES, "p-value below 0.05"), (OPEN, "p-value not below 0.05")]
+)
+def test_a_reason_says_that_a_number_is_a_p_value_and_has_no_interval(case, said):
+    found = decide("S4", CASES["S4"][case])
+    assert found.reason.startswith(said)
+    assert [each.name[-1] for each in found.compared] == ["p-value"] * len(found.compared)
+    assert np.isnan([[each.low, each.high] for each in found.compared]).all()
+
+
+def test_a_reason_why_there_is_no_p_value_is_the_reason_alone():
+    one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
+    frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["49"][YES].items()}
+    assert decide("49", frames, one).reason.startswith("one seed")
+
+
 def test_without_any_table_all_claims_have_a_row(tmp_path):
     claims = decide_all(sources.read([tmp_path / "survival.csv"], TABLES))
     claim_columns.CLAIMS.write(claims, tmp_path / "claims.csv")

@@ -81,6 +81,10 @@ def written(folder: Path, *claims: dict[str, object]) -> Path:
         ),
         ({"answer": {"table": "survival", "is": {"near": 0}}}, "near together with within"),
         ({"answer": {"table": "survival", "is": {"above": 0}, "for": "most"}}, "for: most"),
+        (
+            {"answer": {"table": "survival", "test": True, "is": {"greatest": "RTE"}}},
+            "instead of below and a level of significance, for a test",
+        ),
         ({"because": 1}, "the keys answer, because, claim, id, section instead of"),
         ({"answer": None}, "no question instead of an answer"),
     ],
