@@ -29,6 +29,7 @@ def script(name):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "modules"),
     [

@@ -29,6 +29,8 @@ from darksecrets.paper.features.tokens import describe
 from darksecrets.paper.framenet import heads as framenet
 from darksecrets.paper.framenet.links import Annotation, Element
 
+pytestmark = pytest.mark.slow
+
 COPIES = 3
 """Intervals need 6 examples."""
 SENTENCES = {name: texts * COPIES for name, texts in PAIRS.items()}

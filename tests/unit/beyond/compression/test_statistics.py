@@ -57,6 +57,7 @@ def test_the_same_decisions_are_retained():
     assert found["retained"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", [0.52, 0.6, 0.9])
 @pytest.mark.parametrize("kind", ["at random", "constant"])
 def test_a_model_that_knows_nothing_does_not_pass(kind, accuracy):

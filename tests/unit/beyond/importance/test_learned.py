@@ -34,6 +34,8 @@ from darksecrets.core.run.tables import identify
 from darksecrets.paper.finetuning.evaluation import evaluate
 from darksecrets.paper.finetuning.training import Settings
 
+pytestmark = pytest.mark.slow
+
 TRAIN, VALIDATION = 48, 60
 LAYERS, HEADS = 2, 4
 TASK = TASKS["RTE"]

@@ -134,6 +134,7 @@ def test_an_eigenvalue_is_within_the_residual(steps):
         assert len(found.basis) == len(found.along) <= steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lanczos", "largest"), [(0, 0.32), (4, 0.17), (16, 0.15)])
 def test_the_trace_beside_lanczos_vectors_is_unbiased_with_half_the_error(lanczos, largest):
     """Of a matrix with the spectrum of a fine-tuned model's Hessian: a third of the trace is one

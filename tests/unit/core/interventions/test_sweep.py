@@ -143,6 +143,7 @@ def logits_of(folder, data, task="RTE", dtype=torch.float32, sets=OWN, mode="uni
         return backend.all_logits(range(len(split)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["uniform", "zero"])
 @pytest.mark.parametrize("family", SHARED)
 def test_shared_backend_gives_the_loops_outputs(family, mode, data, tmp_path):
@@ -287,6 +288,7 @@ def test_a_batch_too_large_is_cut(bert, data, monkeypatch):
     np.testing.assert_allclose(logits_of(bert, data), whole, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "task"),
     [

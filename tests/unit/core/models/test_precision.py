@@ -81,6 +81,7 @@ assert (_linear(weight.float(), torch.ones(7))(x.float()) == 128).all()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="of x86 only")
 def test_what_avx2_lacks_is_found_and_replaced(root):
     """The libraries themselves, told to use AVX2 only; the reported features stay the CPU's."""

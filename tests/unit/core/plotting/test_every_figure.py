@@ -42,6 +42,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[\s\u200e\u200f]", "", drawable(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names(ROOT))
 def test_text_is_legible_and_drawn_as_it_is_written(
     name: str,

@@ -124,6 +124,7 @@ def draw_elsewhere(folder: Path, root: Path, matplotlibrc: str = "") -> None:
     (folder / "matplotlibrc").unlink()
 
 
+@pytest.mark.slow
 def test_drawing_loads_no_heavy_library_and_gives_the_same_bytes_again(
     tmp_path: Path, root: Path
 ) -> None:

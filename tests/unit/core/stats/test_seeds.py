@@ -123,6 +123,7 @@ def trial(rng: np.random.Generator, seeds: int, spread: float, gain: float) -> t
     return max(mean.p, permutation_p(swapped)), mean.low <= 0 <= mean.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seeds", "spread"), [(1, 0.0), (2, 0.0), (2, 0.5), (3, 0.2), (3, 0.5), (5, 0.5)]
 )

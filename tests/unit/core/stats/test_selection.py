@@ -54,6 +54,7 @@ def test_candidates_that_change_nothing_gain_nothing():
     assert found.chosen == pytest.approx(np.full(4, 0.25))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("helps", [False, True])
 def test_the_interval_covers_the_truth_as_often_as_stated_and_is_narrow(metric, helps):

@@ -100,6 +100,7 @@ def test_the_spread_over_seeds_is_pooled():
     assert apart.high > 5.0 * stats.t.ppf(0.975, 1) * 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [2, 3])
 @pytest.mark.parametrize("tasks", [1, 7])
 @pytest.mark.parametrize("deviation", [0.0, 0.5, 2.0])

@@ -64,6 +64,7 @@ def measured(published):
     return measure(published)
 
 
+@pytest.mark.slow
 def test_on_the_published_sentences_none_passes(measured):
     found, controls = tables(measured, draws=1999, seed=0)
     assert (found["sentences"] == 473).all()

@@ -262,6 +262,7 @@ def test_roles_are_as_many_as_elements(tmp_path):
 # --- The file that ships ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_shipped_sentences_are_those_that_the_selection_keeps():
     found = sources.read_tsv(RESOURCES / "corpus" / "frames.tsv")
     assert found == frames.collect(2019)

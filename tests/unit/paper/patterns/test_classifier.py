@@ -74,7 +74,7 @@ def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batc
         seen = Seen.of(
             torch.from_numpy(store.maps(example)[layer, head].copy())[None],
             torch.from_numpy(store.special(example))[None],
-            torch.from_numpy(store.segments(example))[None],
+            torch.from_numpy(store.segments(example).copy())[None],
         )
         with torch.inference_mode():
             both = {

@@ -142,6 +142,7 @@ def test_scores_keep_their_values_and_their_intervals_widen():
     assert again["ci_high"] - again["ci_low"] < 10, "the second labelling is itself a comparison"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learns_errors", [True, False])
 @pytest.mark.parametrize("agreement", [0.75, 0.85, 1.0])
 def test_intervals_cover_the_accuracy_against_the_truth(agreement, learns_errors):
