@@ -106,7 +106,7 @@ WORKERS ?= 2
 PYTEST_IN_PARALLEL := python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: quick
-quick: $(DEVELOPED) ## run the units without the slow ones, and the linters: a few minutes (WORKERS=2)
+quick: $(DEVELOPED) ## run the units without the slow ones, and the linters: two minutes (WORKERS=2)
 	$(PYTEST_IN_PARALLEL) -m 'not slow and not gpu and not thorough' \
 	  tests/test_style.py tests/test_architecture.py tests/workflow/lib tests/unit
 
