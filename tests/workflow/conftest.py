@@ -32,6 +32,12 @@ def smoke_config(root) -> str:
 
 
 @pytest.fixture(scope="session")
+def one_task_config(root) -> str:
+    """A configuration of the paper on one task and seed."""
+    return str(root / "tests" / "cluster" / "smoke.yaml")
+
+
+@pytest.fixture(scope="session")
 def all_config(root) -> str:
     """A small configuration with every analysis."""
     return str(root / "tests" / "workflow" / "all_analyses.yaml")

@@ -18,14 +18,12 @@ from darksecrets.core.run.files import fingerprint, remove
 
 pytestmark = pytest.mark.thorough
 
-RESULTS = Path("results/smoke")
+RESULTS = Path("results/cluster")
 TARGETS = (
-    *(
-        "tables/table1.csv",
-        "tables/head_ablation.csv",
-        "figures/figure5.svg",
-        "figures/figure9.png",
-    ),
+    "tables/table1.csv",
+    "tables/head_ablation.csv",
+    "figures/figure5.svg",
+    "figures/figure9.png",
 )
 PATHS = [str(RESULTS / name) for name in TARGETS]
 MODEL = RESULTS / "models/RTE/finetuned/seed-1"
@@ -33,9 +31,9 @@ LONGEST = 300
 
 
 @pytest.fixture(scope="module")
-def undisturbed(snakemake, smoke_config, tmp_path_factory):
+def undisturbed(snakemake, one_task_config, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
-    snakemake(folder, *PATHS, config=smoke_config)
+    snakemake(folder, *PATHS, config=one_task_config)
     return folder
 
 
@@ -49,12 +47,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def start(root, smoke_config, folder):
+def start(root, one_task_config, folder):
     """Start a run that goes on in the background."""
 
     def start():
         places = ("--snakefile", root / "Snakefile", "--directory", folder, "--cores", "2")
-        command = [sys.executable, "-m", "snakemake", *PATHS, "--configfile", smoke_config]
+        command = [sys.executable, "-m", "snakemake", *PATHS, "--configfile", one_task_config]
         log = (folder / "said.txt").open("a")
         streams = {"stdout": log, "stderr": subprocess.STDOUT}
         return processes.start([*command, *map(str, places)], folder, **streams)
@@ -86,7 +84,7 @@ def compare(folder: Path, undisturbed: Path) -> None:
     ],
 )
 def test_the_same_command_makes_what_a_signal_left_undone(
-    start, snakemake, smoke_config, folder, undisturbed, during, number
+    start, snakemake, one_task_config, folder, undisturbed, during, number
 ):
     first = start()
     wait_for(folder / RESULTS / during, first)
@@ -95,16 +93,18 @@ def test_the_same_command_makes_what_a_signal_left_undone(
         os.killpg(first.pid, number)
     first.wait(LONGEST)
     if number == signal.SIGKILL:
-        refused = snakemake(folder, *PATHS, config=smoke_config, check=False)
+        refused = snakemake(folder, *PATHS, config=one_task_config, check=False)
         assert refused.returncode
         assert "--unlock" in refused.stderr
-        snakemake(folder, "--unlock", config=smoke_config)
-    snakemake(folder, *PATHS, config=smoke_config)
+        snakemake(folder, "--unlock", config=one_task_config)
+    snakemake(folder, *PATHS, config=one_task_config)
     compare(folder, undisturbed)
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json"])
-def test_a_damaged_file_is_named_and_not_used(snakemake, smoke_config, folder, undisturbed, file):
+def test_a_damaged_file_is_named_and_not_used(
+    snakemake, one_task_config, folder, undisturbed, file
+):
     subprocess.run(["cp", "-a", f"{undisturbed}/.", str(folder)], check=True)
     damaged = folder / MODEL / file
     times = damaged.stat()
@@ -112,12 +112,12 @@ def test_a_damaged_file_is_named_and_not_used(snakemake, smoke_config, folder, u
     os.utime(damaged, ns=(times.st_atime_ns, times.st_mtime_ns))
     sweep = RESULTS / "ablation/RTE/finetuned/seed-1"
     remove(folder / sweep)
-    said = snakemake(folder, str(sweep), config=smoke_config, check=False)
+    said = snakemake(folder, str(sweep), config=one_task_config, check=False)
     assert said.returncode
     assert str(MODEL / file) in said.stderr
     assert not (folder / sweep).exists()
     remove(folder / MODEL)
-    snakemake(folder, *PATHS, str(MODEL), str(sweep), config=smoke_config)
+    snakemake(folder, *PATHS, str(MODEL), str(sweep), config=one_task_config)
     compare(folder, undisturbed)
     assert fingerprint(folder / MODEL / file) == fingerprint(undisturbed / MODEL / file)
 
@@ -138,13 +138,13 @@ def small_disk(folder: Path, size: str):
     sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small disk: needs root on Linux"
 )
 def test_a_full_disk_ends_a_training_and_the_same_command_goes_on(
-    snakemake, smoke_config, folder, undisturbed
+    snakemake, one_task_config, folder, undisturbed
 ):
     with small_disk(folder / RESULTS / "models/RTE", "6m") as enlarge:
-        said = snakemake(folder, str(MODEL), config=smoke_config, check=False)
+        said = snakemake(folder, str(MODEL), config=one_task_config, check=False)
         assert said.returncode
         assert "No space left on device" in said.stderr
         assert not (folder / MODEL).exists()
         enlarge()
-        snakemake(folder, *PATHS, config=smoke_config)
+        snakemake(folder, *PATHS, config=one_task_config)
         compare(folder, undisturbed)
