@@ -6,6 +6,7 @@ A part is a function without arguments that returns Markdown; `PARTS` names all 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -127,9 +128,9 @@ def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
 
 
 def _why_none(reason: str) -> str:
-    """The first of a claim's reasons, without the scores in brackets and the name of a column."""
+    """The first of a claim's reasons, without scores in brackets and what the number would be."""
     first = reason.split("; ")[0].split(" (")[0]
-    return f"no number: {first.removeprefix('value ')}"
+    return f"no number: {re.sub('^(p-value:|value) ', '', first)}"
 
 
 def answers() -> str:

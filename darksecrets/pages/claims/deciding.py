@@ -195,7 +195,10 @@ def _as_test(finding: Finding, column: str) -> Finding:
         for each in finding.compared
     )
     needs = "" if finding.answer != Answer.OPEN else lacks_in_words(finding.compared) or OF_TEST
-    return replace(finding, compared=named, needs=needs)
+    reason = finding.reason
+    if not reason.startswith("p-value"):  # there is none, and this is why
+        reason = f"p-value: {reason}"
+    return replace(finding, reason=reason, compared=named, needs=needs)
 
 
 def _compare_with_threshold(

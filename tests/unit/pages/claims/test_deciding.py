@@ -244,10 +244,10 @@ def test_a_reason_says_that_a_number_is_a_p_value_and_has_no_interval(case, said
     assert np.isnan([[each.low, each.high] for each in found.compared]).all()
 
 
-def test_a_reason_why_there_is_no_p_value_is_the_reason_alone():
+def test_a_reason_says_that_it_is_a_p_value_that_is_missing():
     one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
     frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["49"][YES].items()}
-    assert decide("49", frames, one).reason.startswith("one seed")
+    assert decide("49", frames, one).reason.startswith("p-value: one seed")
 
 
 def test_without_any_table_all_claims_have_a_row(tmp_path):
