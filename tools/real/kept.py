@@ -137,26 +137,22 @@ def keep(runs: dict[str, Path]) -> None:
             nothing is changed.
     """
     contents = {name: _read(run, name) for name, run in runs.items()}
-    new = [
-        table
+    size = sum(
+        len(content)
         for files in contents.values()
-        for name, table in files.items()
-        if name.endswith(".csv")
-    ]
-    others = [
-        path.read_bytes()
-        for name in TABLES.keys() - runs.keys()
-        for path in (KEPT / name).glob("*.csv")
-    ]
-    size = sum(len(table) for table in new + others)
+        for file, content in files.items()
+        if file.endswith(".csv")
+    )
+    for name in TABLES.keys() - runs.keys():
+        size += sum(table.stat().st_size for table in (KEPT / name).glob("*.csv"))
     if size > MOST_BYTES:
         raise RealRunError(f"The tables take {size:,} bytes; at most {MOST_BYTES:,} are kept.")
-    for run, files in contents.items():
-        target = KEPT / run
+    for name, files in contents.items():
+        target = KEPT / name
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        for name, content in files.items():
-            (target / name).write_bytes(content)
+        for file, content in files.items():
+            (target / file).write_bytes(content)
 
 
 def _read(run: Path, name: str) -> dict[str, bytes]:

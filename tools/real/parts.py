@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.core.data.metrics import METRICS, accuracy_rows
-from darksecrets.core.run.numbers import written
+from darksecrets.core.run.numbers import written, written_plus_minus
 from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.pages.claims.beside_paper import SCORES
 from darksecrets.pages.claims.findings import count_answers
@@ -93,8 +93,7 @@ def scores() -> str:
 
 def _score(row: Mapping[str, Any]) -> str:
     """A score with half of its interval."""
-    half = (row["ci_high"] - row["ci_low"]) / 2
-    return f"{row['score']:.1f} ± {half:.1f}"
+    return written_plus_minus(row["score"], row["ci_low"], row["ci_high"])
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -130,6 +129,7 @@ def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
 def _why_none(reason: str) -> str:
     """The first of a claim's reasons, without scores in brackets and what the number would be."""
     first = reason.split("; ")[0].split(" (")[0]
+    # Tables that were kept earlier name the column, which is called "value".
     return f"no number: {re.sub('^(p-value:|value) ', '', first)}"
 
 

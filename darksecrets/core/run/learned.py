@@ -14,7 +14,7 @@ TABLE = "learned"
 MARK = "‡"
 """Stands at the name of such a task, in tables and figures."""
 CONSTANT = "†"
-"""Stands in Table 1 at the score of models that predict the same for every example."""
+"""Stands at the score of models that predict the same for every example."""
 WHY = "not better than the majority class (paired test), or below a bag of words"
 NOTE = f"{MARK} not learned: {WHY} (Table 1)"
 ADVICE = (
@@ -55,6 +55,17 @@ def failed(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
         and str(row["learned"]) == "False"
         and row["task"] not in whole
     ]
+
+
+def marks(*, constant: float, unlearned: bool) -> str:
+    """What stands at a score.
+
+    Args:
+        constant: Share of the models whose prediction is the same for every example.
+        unlearned: Whether they have not learned the task.
+    """
+    text = CONSTANT if constant > 0 else ""
+    return text + MARK if unlearned else text
 
 
 def read(*paths: Path) -> dict[str, str]:

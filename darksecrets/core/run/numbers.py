@@ -11,3 +11,15 @@ def written(value: float, form: str) -> str:
         form: A format specification, such as ``.2f``.
     """
     return format(value, form).replace("-", "−")
+
+
+def written_plus_minus(value: float, low: float, high: float, form: str = ".1f") -> str:
+    """A number and half of its interval, such as 82.9 ± 4.4.
+
+    Args:
+        value: The number.
+        low: Lower end of the interval.
+        high: Upper end.
+        form: A format specification of the number; the half has one decimal place.
+    """
+    return f"{written(value, form)} ± {(high - low) / 2:.1f}"

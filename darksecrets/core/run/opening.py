@@ -10,16 +10,16 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from darksecrets.core.run.learned import ADVICE, CONSTANT, MARK, WHY
-from darksecrets.core.run.numbers import written
-from darksecrets.core.run.states import FINETUNED, FROM_NORMAL, STATE_NAMES
+from darksecrets.core.run.learned import ADVICE, CONSTANT, MARK, WHY, marks
+from darksecrets.core.run.numbers import written, written_plus_minus
+from darksecrets.core.run.states import FINETUNED, FROM_NORMAL, FROZEN, PRETRAINED, STATE_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
 _MAJORITY = "majority"
-_MODELS = (FINETUNED, FROM_NORMAL, "frozen", "pretrained", _MAJORITY)
+_MODELS = (FINETUNED, FROM_NORMAL, FROZEN, PRETRAINED, _MAJORITY)
 """States and baselines whose scores are shown."""
 _COSTS = ("step", "jobs", "time", "longest", "memory")
 _SIDES = 2
@@ -111,10 +111,7 @@ def scores(means: Path, titles: Mapping[str, str], unlearned: Collection[str] = 
         rows = [row for row in csv.DictReader(table) if row["model"] in _MODELS]
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
-        text = _score(row)
-        if row["model"] == FINETUNED and row["task"] in unlearned:
-            text += MARK
-        cells.setdefault((row["task"], row["metric"]), {})[row["model"]] = text
+        cells.setdefault((row["task"], row["metric"]), {})[row["model"]] = _score(row, unlearned)
     names = [STATE_NAMES.get(model, model) for model in _MODELS]
     head = "".join(f"<th>{escape(name)}</th>" for name in ("Task", "Metric", *names))
     body = "".join(
@@ -126,14 +123,15 @@ def scores(means: Path, titles: Mapping[str, str], unlearned: Collection[str] = 
     return f'<div class="scores"><table><tr>{head}</tr>{body}</table>{_ABOUT_SCORES}</div>'
 
 
-def _score(row: Mapping[str, str]) -> str:
-    """A score; that of a model has half its interval, and a mark if its prediction is constant."""
-    text = written(float(row["score"]), ".1f")
+def _score(row: Mapping[str, str], unlearned: Collection[str]) -> str:
+    """A score; that of a model has half its interval, and marks."""
+    score, low, high = (float(row[name]) for name in ("score", "ci_low", "ci_high"))
     if row["model"] == _MAJORITY:
-        return text
-    reach = (float(row["ci_high"]) - float(row["ci_low"])) / 2
-    mark = CONSTANT if float(row["constant"]) > 0 else ""
-    return f"{text} ± {reach:.1f}{mark}"
+        return written(score, ".1f")
+    is_unlearned = row["model"] == FINETUNED and row["task"] in unlearned
+    return written_plus_minus(score, low, high) + marks(
+        constant=float(row["constant"]), unlearned=is_unlearned
+    )
 
 
 def _found(findings: Sequence[str]) -> str:

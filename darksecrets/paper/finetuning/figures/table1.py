@@ -16,7 +16,7 @@ from darksecrets.core.data.metrics import METRICS
 from darksecrets.core.plotting.drawing import Sources
 from darksecrets.core.run import learned
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.numbers import written
+from darksecrets.core.run.numbers import written, written_plus_minus
 from darksecrets.core.run.states import (
     FINETUNED,
     FROM_NORMAL,
@@ -338,20 +338,14 @@ def _plain(row: _Row) -> str:
 
 def _score(row: _Row) -> str:
     """A score with its interval, marked if the prediction is constant, or the task not learned."""
-    text = f"{_plain(row)} ± {_reach(row)}"
-    text += learned.CONSTANT if row["constant"] > 0 else ""
-    return text + learned.MARK if row["unlearned"] else text
+    text = written_plus_minus(row["score"], row["ci_low"], row["ci_high"])
+    return text + learned.marks(constant=row["constant"], unlearned=row["unlearned"])
 
 
 def _difference(row: _Row) -> str:
     """A difference with its interval, marked if it is significant."""
-    text = f"{written(row['difference'], '+.1f')} ± {_reach(row)}"
+    text = written_plus_minus(row["difference"], row["ci_low"], row["ci_high"], "+.1f")
     return f"{text}*" if row["q_value"] < LEVEL else text
-
-
-def _reach(row: _Row) -> str:
-    """Half of an interval."""
-    return f"{(row['ci_high'] - row['ci_low']) / 2:.1f}"
 
 
 def _notes(table: Table1) -> list[str]:
