@@ -112,18 +112,29 @@ class Run:
     @property
     def facts(self) -> dict[str, str]:
         """Commit, machine, versions, data and model."""
-        return dict(self._summary()["facts"])
+        return dict(self.summary()["facts"])
 
     @property
     def costs(self) -> pd.DataFrame:
         """CPU seconds, wall-clock seconds and megabytes by rule."""
-        return pd.DataFrame(self._summary()["costs"])
+        return pd.DataFrame(self.summary()["costs"])
 
-    def _summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
+        """What made the run, and its costs, as ``run.json`` has them.
+
+        Raises:
+            RealRunError: It is not there, or damaged.
+        """
         path = self.folder / "run.json"
         if not path.is_file():
             raise RealRunError(f"There is no {path}: {self.folder} is not a finished run.")
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            return {name: content[name] for name in ("facts", "costs")}
+        except (ValueError, TypeError, KeyError) as error:
+            raise RealRunError(
+                f"{path} was cut off or changed ({error!r}). Remove it and run again."
+            ) from error
 
 
 def keep(runs: dict[str, Path]) -> None:
@@ -164,8 +175,10 @@ def _read(run: Path, name: str) -> dict[str, bytes]:
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise RealRunError(f"The run is not finished; it lacks {', '.join(missing)}.")
+    finished = Run(run)
+    finished.summary()
     for table in TABLES[name]:
-        Run(run).table(table)
+        finished.table(table)
     contents = {file.name: file.read_bytes() for file in files}
     for table, column in SELECTED.items():
         if table in TABLES[name]:

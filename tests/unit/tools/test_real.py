@@ -51,39 +51,58 @@ def test_tables_are_kept_as_they_are_except_where_rows_are_selected(run):
         assert stored == given
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, r"not finished; it lacks .*claims\.csv"),
-        ("paper,id\n1", r"claims\.csv"),
-        ("too large", "tables take .* bytes; at most 1,000 are kept"),
-    ],
-    ids=["unfinished", "damaged", "too large"],
-)
-def test_what_cannot_be_kept_is_refused_and_all_kept_tables_stay(
-    run, tmp_path, monkeypatch, content, message
-):
-    """The other run can be kept, and comes first."""
+@pytest.fixture
+def both(run, tmp_path):
+    """Folders of both runs, whose tables are kept; the first has changed since."""
     paper = tmp_path / "paper-run"
     shutil.copytree(kept.ROOT / "docs" / "real" / kept.PAPER, paper / "tables")
     for file in ("run.json", "config.yaml", kept.ATLAS):
         (paper / "tables" / file).rename(paper / file)
     runs = {kept.PAPER: paper, kept.BEYOND: run}
     kept.keep(runs)
-    stored = {file: file.read_bytes() for file in kept.KEPT.rglob("*.*")}
-    assert {file.parent.name for file in stored} == set(runs)
-
     (paper / "config.yaml").write_text("run: another\n")
-    claims = run / "tables" / "claims.csv"
+    return runs
+
+
+def read_kept():
+    """All kept files, by their paths."""
+    files = {path: path.read_bytes() for path in kept.KEPT.rglob("*.*")}
+    assert {path.parent.name for path in files} == {kept.PAPER, kept.BEYOND}
+    return files
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("tables/claims.csv", None, r"not finished; it lacks .*claims\.csv"),
+        ("tables/claims.csv", "paper,id\n1", r"claims\.csv"),
+        ("run.json", '{"facts": {"Commit"', r"run\.json was cut off or changed"),
+        ("run.json", '{"facts": {}}', r"run\.json was cut off or changed .*'costs'"),
+    ],
+    ids=["unfinished", "damaged table", "damaged summary", "part of a summary"],
+)
+def test_if_one_run_cannot_be_kept_the_tables_of_both_stay(both, file, content, message):
+    """The other run can be kept, and comes first."""
+    before = read_kept()
     if content is None:
-        claims.unlink()
-    elif content == "too large":
-        monkeypatch.setattr(kept, "MOST_BYTES", 1_000)
+        (both[kept.BEYOND] / file).unlink()
     else:
-        claims.write_text(content)
+        (both[kept.BEYOND] / file).write_text(content)
     with pytest.raises(kept.RealRunError, match=message):
-        kept.keep(runs)
-    assert {file: file.read_bytes() for file in kept.KEPT.rglob("*.*")} == stored
+        kept.keep(both)
+    assert read_kept() == before
+
+
+@pytest.mark.parametrize("names", [[kept.PAPER], [kept.PAPER, kept.BEYOND]])
+def test_tables_that_are_too_large_together_are_not_kept(both, monkeypatch, names):
+    before = read_kept()
+    size = sum(len(content) for path, content in before.items() if path.suffix == ".csv")
+    monkeypatch.setattr(kept, "MOST_BYTES", size - 1)
+    with pytest.raises(
+        kept.RealRunError, match=f"tables take {size:,} bytes; at most {size - 1:,}"
+    ):
+        kept.keep({name: both[name] for name in names})
+    assert read_kept() == before
 
 
 def test_a_damaged_table_is_named(tmp_path):
