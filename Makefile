@@ -115,8 +115,8 @@ test: $(DEVELOPED) ## run the tests and linters: about ten minutes (WORKERS=2)
 	$(PYTEST_IN_PARALLEL)
 
 .PHONY: test-analyses
-test-analyses: $(DEVELOPED) ## run every analysis on little data, and check its tables
-	python -m pytest -m thorough tests/workflow/test_all_analyses.py tests/workflow/test_analyses.py
+test-analyses: $(DEVELOPED) ## run every analysis on little data, and check its tables (WORKERS=2)
+	$(PYTEST_IN_PARALLEL) -m thorough tests/workflow/test_all_analyses.py tests/workflow/test_analyses.py
 
 .PHONY: test-all
 test-all: $(DEVELOPED) ## add the tests that take long, before a release or a change of an inference (WORKERS=2)

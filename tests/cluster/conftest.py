@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 START = HERE / "one_node_slurm.sh"
 CONFIG = HERE / "smoke.yaml"
 # The shipped profile checks after 40 seconds, which suits jobs of hours; these take seconds.
-IMPATIENT = ("--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")
+IMPATIENT = ("--slurm-init-seconds-before-status-checks", "1", "--latency-wait", "10")
 
 
 @pytest.fixture(scope="session")
