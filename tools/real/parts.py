@@ -6,7 +6,6 @@ A part is a function without arguments that returns Markdown; `PARTS` names all 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -130,7 +129,7 @@ def _why_none(reason: str) -> str:
     """The first of a claim's reasons, without scores in brackets and what the number would be."""
     first = reason.split("; ")[0].split(" (")[0]
     # Tables that were kept earlier name the column, which is called "value".
-    return f"no number: {re.sub('^(p-value:|value) ', '', first)}"
+    return f"no number: {first.removeprefix('value ')}"
 
 
 def answers() -> str:

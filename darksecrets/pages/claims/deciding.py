@@ -143,31 +143,40 @@ def _decide(
 
     A p-value is not shown as the number: the first question without a test gives it then.
     """
-    found = [answer(question, question.tasks or tasks, tables, run) for question in questions]
+    found = [_answer(question, question.tasks or tasks, tables, run) for question in questions]
     overall = every(finding.answer for finding in found)
     deciding = [finding for finding in found if finding.answer == overall]
     numbers = [each for question, each in zip(questions, found, strict=True) if not question.test]
     shown = [finding for finding in numbers if finding.answer == overall] or numbers or found
-    reason = "; ".join(dict.fromkeys(finding.reason for finding in deciding))
+    reasons = list(dict.fromkeys(finding.reason for finding in deciding))
+    if overall == Answer.OPEN:
+        at_hand = _decide_at_hand(questions, tasks, tables, run)
+        if at_hand != Answer.OPEN:
+            reasons.append(f"of the models at hand alone, it {at_hand}")
     needs = joined(each.needs for each in deciding) if all(each.needs for each in deciding) else ""
     return Finding(
         overall,
-        reason,
+        "; ".join(reasons),
         shown[0].decisive,
         tuple(estimate for finding in found for estimate in finding.compared),
         needs,
     )
 
 
-def answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
-    """Answer one question; a missing table or task, or too few seeds, leave it open."""
-    found = _answer(question, tasks, tables, run)
-    if found.answer != Answer.OPEN or run.seeds_of(None) >= question.seeds:
-        return found
-    alone = _answer(replace(question, seeds=1), tasks, tables, run)
-    if alone.answer == Answer.OPEN:
-        return found
-    return replace(found, reason=f"{found.reason}; of the models at hand alone, it {alone.answer}")
+def _decide_at_hand(
+    questions: Sequence[Question], tasks: Sequence[str], tables: Tables, run: Run
+) -> Answer:
+    """The answer about the fine-tuned models of the run, whatever other seeds would have given.
+
+    It is open if the run has as many seeds as the claim needs: too few were not the reason then.
+    """
+    seeds = run.seeds_of(None)
+    if all(seeds >= question.seeds for question in questions):
+        return Answer.OPEN
+    return every(
+        _answer(replace(each, seeds=1), each.tasks or tasks, tables, run).answer
+        for each in questions
+    )
 
 
 def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
@@ -195,10 +204,7 @@ def _as_test(finding: Finding, column: str) -> Finding:
         for each in finding.compared
     )
     needs = "" if finding.answer != Answer.OPEN else lacks_in_words(finding.compared) or OF_TEST
-    reason = finding.reason
-    if not reason.startswith(P_VALUE):  # there is none, and this is why
-        reason = f"{P_VALUE}: {reason}"
-    return replace(finding, reason=reason, compared=named, needs=needs)
+    return replace(finding, compared=named, needs=needs)
 
 
 def _compare_with_threshold(

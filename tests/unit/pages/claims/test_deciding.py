@@ -244,10 +244,20 @@ def test_a_reason_says_that_a_number_is_a_p_value_and_has_no_interval(case, said
     assert np.isnan([[each.low, each.high] for each in found.compared]).all()
 
 
-def test_a_reason_says_that_it_is_a_p_value_that_is_missing():
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        (YES, "one seed; of the models at hand alone, it holds"),
+        (NO, "one seed; of the models at hand alone, it does not hold"),
+        (OPEN, "one seed"),
+    ],
+)
+def test_of_the_models_at_hand_a_claim_holds_only_with_all_its_parts(case, said):
+    """In the open case agreement is high, and its p-value is not below the level."""
     one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
-    frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["49"][YES].items()}
-    assert decide("49", frames, one).reason.startswith("p-value: one seed")
+    frames = {name: frame.assign(seeds=1) for name, frame in CASES["11"][case].items()}
+    found = decide("11", frames, one)
+    assert (found.answer, found.reason) == (OPEN, said)
 
 
 def test_without_any_table_all_claims_have_a_row(tmp_path):
