@@ -43,5 +43,5 @@ PATTERNS = {  # Paul Tol's muted scheme
     "heterogeneous": "#CCCCCC",
 }
 """Every pattern of self-attention, in the order of Figure 1."""
-PALE_BLUE, PALE_ORANGE, PALE_GREY = "#9ECAE1", "#F5B27A", "#EDEDED"
+PALE_BLUE, PALE_ORANGE = "#9ECAE1", "#F5B27A"
 """Behind text."""
