@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.pages.claims.answers import Answer, every, some
-from darksecrets.pages.claims.estimates import P_VALUE, Estimate, Threshold, difference
+from darksecrets.pages.claims.estimates import Estimate, Threshold, difference
 from darksecrets.pages.claims.gathering import ABSENT, NUMBERS, gather, why_empty
 from darksecrets.pages.claims.needed import OF_TEST, joined, lacks_in_words, needs_in_words
 from darksecrets.pages.claims.registry import Claim, Extreme, Paper, Question
@@ -198,7 +198,7 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
 
 def _as_test(finding: Finding, column: str) -> Finding:
     """Name p-values by their column, if it says more; they have no interval, and never disprove."""
-    name = P_VALUE if column == Question.value else column
+    name = "p-value" if column == Question.value else column
     named = tuple(
         replace(each, name=(*each.name, name), low=math.nan, high=math.nan)
         for each in finding.compared

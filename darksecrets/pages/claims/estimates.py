@@ -163,10 +163,6 @@ class Threshold:
         return self.near - self.within, self.near + self.within
 
 
-P_VALUE = "p-value"
-"""What a number of a test is called."""
-
-
 @dataclass(frozen=True)
 class SignificanceLevel(Threshold):
     """What a p-value is compared with: it is below or not, and then proves nothing."""
@@ -174,12 +170,12 @@ class SignificanceLevel(Threshold):
     @property
     def words(self) -> str:
         """The region claimed, such as ``p-value below 0.05``."""
-        return f"{P_VALUE} {super().words}"
+        return f"p-value {super().words}"
 
     @property
     def refuted(self) -> str:
         """What is found if the p-value is not below."""
-        return f"{P_VALUE} not {super().words}"
+        return f"p-value not {super().words}"
 
     @property
     def undecided(self) -> str:

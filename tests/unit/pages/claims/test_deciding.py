@@ -260,6 +260,12 @@ def test_of_the_models_at_hand_a_claim_holds_only_with_all_its_parts(case, said)
     assert (found.answer, found.reason) == (OPEN, said)
 
 
+def test_a_reason_why_there_is_no_p_value_is_the_reason_alone():
+    one = replace(RUN, seeds={task: [1] for task in RUN.tasks})
+    frames = {name: frame[frame["seed"] == 1] for name, frame in CASES["49"][YES].items()}
+    assert decide("49", frames, one).reason.startswith("one seed")
+
+
 def test_without_any_table_all_claims_have_a_row(tmp_path):
     claims = decide_all(sources.read([tmp_path / "survival.csv"], TABLES))
     claim_columns.CLAIMS.write(claims, tmp_path / "claims.csv")
