@@ -48,6 +48,7 @@ RUN_AS = {
     "output_hidden_states": False,
     "torchscript": False,
     "chunk_size_feed_forward": 0,  # saves memory, but only lengths that it divides can be read
+    "gradient_checkpointing": False,  # saves memory, but computes every layer twice
 }
 """Settings with which all models are run, whatever their ``config.json`` says."""
 

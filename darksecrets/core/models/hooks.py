@@ -21,6 +21,7 @@ from darksecrets.core.models.session import (
     Intervention,
     Observation,
     Session,
+    change_mlp,
     intervene_on_heads,
     observe,
     opened,
@@ -73,7 +74,7 @@ def _changing_mlps(
     if session.mlps or all(type(each).mlp is Intervention.mlp for each in interventions):
         yield
         return
-    handles = [module.register_forward_hook(session.change_mlp) for module in set(mlps_of(model))]
+    handles = [module.register_forward_hook(change_mlp) for module in set(mlps_of(model))]
     session.mlps = True
     try:
         yield

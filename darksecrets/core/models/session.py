@@ -3,14 +3,16 @@
 One function is registered with the attention interface of `transformers`. While a context of this
 module is open, every layer of the encoder computes its attention through it. Layers are identified
 by the order of their calls in a forward pass, not by module names, so encoders whose layers share
-their weights (ALBERT) work, too. Layers and heads count from 1.
+their weights (ALBERT) work, too. A layer that gradient checkpointing computes again is known by its
+module. Layers and heads count from 1.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +28,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _NAME = "darksecrets"
-# Attributes of modules: the session, on all modules of an encoder while a context is open; and why
-# the attention cannot be reached (empty if it can), on the encoder, from its first check on.
-_SESSION, _PROBLEM = "_darksecrets_session", "_darksecrets_problem"
+# Attribute of an encoder from its first check on: why its attention cannot be reached; empty if it
+# can.
+_PROBLEM = "_darksecrets_problem"
 # The same as the latter: why the projections cannot be observed.
 _NO_PROJECTIONS = "_darksecrets_no_projections"
 # Arguments by which some models change the scores, which `_attention` does not support.
@@ -37,6 +39,8 @@ _UNSUPPORTED = ("softcap", "s_aux", "position_bias")
 _TOLERANCE = 1e-4
 # Data types with less precision than that.
 _HALF = (torch.float16, torch.bfloat16)
+# Keys of a configuration for the dropout of attention weights.
+_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout")
 # Tokens of the longest trial text: local attention that reaches further is not seen in it.
 _LONGEST_TRIAL = 512
 
@@ -166,7 +170,8 @@ class Observation:
     """What was observed in the last forward pass; earlier ones are discarded.
 
     Attributes:
-        maps: By layer, attention weights [example, head, query, key], after interventions.
+        maps: By layer, attention weights [example, head, query, key], after interventions and, in
+            training, before dropout.
         reach: By layer, whether a query may attend to a key, [example or 1, 1, query, key].
         values: By layer, value vectors [example, head, key, size].
         outputs: By layer, outputs of the heads [example, head, query, size], before they are
@@ -204,7 +209,8 @@ class Session:
         interventions: In order of application; those of the innermost context come last.
         observers: For each, what it keeps and where.
         mlps: Whether the outputs of the MLPs go through it.
-        layer: The layer called last in the current forward pass, from 1.
+        modules: The attention module of every layer called in the current forward pass, in order.
+        layer: The layer called last, from 1.
         returned: The heads' outputs that it returned, [example, query, head, size].
     """
 
@@ -212,14 +218,37 @@ class Session:
     interventions: list[Intervention] = field(default_factory=list)
     observers: list[tuple[frozenset[str], Observation]] = field(default_factory=list)
     mlps: bool = False
+    modules: list[torch.nn.Module] = field(default_factory=list)
     layer: int = 0
     returned: torch.Tensor | None = None
 
     def begin(self) -> None:
         """Start a forward pass."""
-        self.layer, self.returned = 0, None
+        self.modules, self.layer, self.returned = [], 0, None
         for _, observation in self.observers:
             observation.clear()
+
+    def enter(self, module: torch.nn.Module) -> bool:
+        """Begin the attention of a layer, and tell whether it is computed for the first time.
+
+        Gradient checkpointing computes every layer again in the backward pass.
+
+        Raises:
+            InputError: Layers that share their module are computed again: which, is not known.
+        """
+        if len(self.modules) < self.layers:
+            self.modules.append(module)
+            self.layer = len(self.modules)
+            return True
+        layers = [number for number, known in enumerate(self.modules, start=1) if known is module]
+        if len(layers) != 1:
+            raise InputError(
+                f"{type(module).__name__} is called more often than the model has layers "
+                f"({self.layers}), and serves {len(layers)} of them: with gradient checkpointing, "
+                "they cannot be told apart. Call model.gradient_checkpointing_disable() first."
+            )
+        self.layer = layers[0]
+        return False
 
     def observe(self, call: Call, weights: torch.Tensor, outputs: torch.Tensor) -> None:
         """Store what the observers requested."""
@@ -231,7 +260,11 @@ class Session:
                 everywhere = weights.new_ones((1, 1, *weights.shape[2:]), dtype=torch.bool)
                 observation.reach._tensors.append(everywhere if call.real is None else call.real)
 
-    def change_mlp(self, _: torch.nn.Module, __: object, output: torch.Tensor) -> torch.Tensor:
+    def keeps(self, kind: str) -> bool:
+        """Whether an observer keeps something of this kind."""
+        return any(kind in kinds for kinds, _ in self.observers)
+
+    def change_mlp(self, output: torch.Tensor) -> torch.Tensor:
         """What the MLP of the current layer is to add."""
         for intervention in self.interventions:
             output = intervention.mlp(output, self.layer)
@@ -253,6 +286,11 @@ class Session:
         for kinds, observation in self.observers:
             if "projections" in kinds:
                 observation.projections[self.layer] = Projection(weight, bias, output)
+
+
+# The open session of every module of an encoder. Not an attribute of the modules: a copy of a model
+# that is made while a context is open is intact.
+_SESSIONS: MutableMapping[torch.nn.Module, Session] = weakref.WeakKeyDictionary()
 
 
 @contextlib.contextmanager
@@ -281,7 +319,8 @@ def observe(
     """Observe a model's attention within the context.
 
     Tensors are the model's own, on its device and in its precision, padding included; gradients
-    flow through them. They are taken after interventions, whichever context was opened first.
+    flow through them. They are taken after interventions, whichever context was opened first. Maps
+    of a model in training mode are the weights before dropout, whose rows sum to 1.
 
     Args:
         model: A model of `transformers`, with or without a classifier. If it does not use the
@@ -298,7 +337,8 @@ def observe(
         What was observed in the last forward pass.
 
     Raises:
-        InputError: The model's attention cannot be reached.
+        InputError: The model's attention cannot be reached; or it can only be reported, and is not
+            what it was before dropout.
     """
     seen = Observation()
     wanted = {"maps": maps, "reach": reach, "values": values, "outputs": outputs}
@@ -316,7 +356,7 @@ def observe(
         if projections:
             for module in model.base_model.modules():
                 if isinstance(module, torch.nn.Linear):
-                    contexts.enter_context(module.register_forward_hook(session.project))
+                    contexts.enter_context(module.register_forward_hook(_project))
         if reported:
             contexts.enter_context(_reported(model, reported, seen))
         yield seen
@@ -408,28 +448,52 @@ def _unobserved(model: PreTrainedModel, found: str, expected: str) -> str:
 def opened(model: PreTrainedModel) -> Iterator[Session]:
     """The open session of a model's encoder, or a new one that its attention goes through."""
     encoder = model.base_model
-    if session := encoder.__dict__.get(_SESSION):
+    if session := _SESSIONS.get(encoder):
         yield session
         return
     session = Session(model.config.num_hidden_layers)
     modules = list(encoder.modules())
     for module in modules:
-        module.__dict__[_SESSION] = session
-    begin = encoder.register_forward_pre_hook(lambda *_: session.begin())
+        _SESSIONS[module] = session
     try:
-        with begin, _through(model, _NAME):
+        with encoder.register_forward_pre_hook(_begin), _through(model, _NAME):
             yield session
     finally:
         for module in modules:
-            del module.__dict__[_SESSION]
+            del _SESSIONS[module]
+
+
+def change_mlp(module: torch.nn.Module, _: object, output: torch.Tensor) -> torch.Tensor:
+    """A forward hook of MLPs: what the MLP is to add, see `Session.change_mlp`."""
+    session = _SESSIONS.get(module)
+    return output if session is None else session.change_mlp(output)
+
+
+def _begin(encoder: torch.nn.Module, _: object) -> None:
+    """A forward hook of encoders: see `Session.begin`."""
+    if session := _SESSIONS.get(encoder):
+        session.begin()
+
+
+def _project(linear: torch.nn.Linear, inputs: tuple[Any, ...], output: Any) -> None:  # noqa: ANN401
+    """A forward hook of linear maps: see `Session.project`."""
+    if session := _SESSIONS.get(linear):
+        session.project(linear, inputs, output)
 
 
 @contextlib.contextmanager
 def _reported(model: PreTrainedModel, kinds: set[str], seen: Observation) -> Iterator[None]:
     """Store what the model itself returns in its outputs."""
     names = {"maps": "attentions", "hidden": "hidden_states"}
+    encoder = model.base_model
 
     def ask(_: object, arguments: Any, named: dict[str, Any]) -> Any:  # noqa: ANN401
+        dropout = max(getattr(encoder.config, name, 0.0) or 0.0 for name in _DROPOUTS)
+        if "maps" in kinds and encoder.training and dropout:
+            raise InputError(
+                f"{type(model).__name__} is in training mode and reports its maps after dropout "
+                f"({dropout:g}), whose rows do not sum to 1. Call model.eval() first."
+            )
         asked = {f"output_{names[kind]}": True for kind in kinds}
         return arguments, {**named, **asked, "return_dict": True}
 
@@ -438,7 +502,6 @@ def _reported(model: PreTrainedModel, kinds: set[str], seen: Observation) -> Ite
             found = output.get(names[kind]) or ()
             getattr(seen, kind)._tensors = [tensor for tensor in found if tensor is not None]
 
-    encoder = model.base_model
     with (
         encoder.register_forward_pre_hook(ask, with_kwargs=True),
         encoder.register_forward_hook(keep),
@@ -537,6 +600,9 @@ def _attention(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention of one layer, with the interventions and observers of the model's session.
 
+    A module without a session belongs to a copy that was made while a context was open: it is
+    computed as it is.
+
     Args:
         module: The calling attention module.
         query: [example, head, query, size].
@@ -552,8 +618,6 @@ def _attention(
     """
     if unsupported := [name for name in _UNSUPPORTED if others.get(name) is not None]:
         raise InputError(_unreachable(type(module).__name__, f"attention with {unsupported[0]}"))
-    session: Session = module.__dict__[_SESSION]
-    session.layer += 1
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
@@ -562,15 +626,25 @@ def _attention(
     if attention_mask is not None:
         scores = scores + attention_mask
     precise = scores.float() if scores.dtype in _HALF else scores  # as transformers computes it
-    weights = torch.softmax(precise, dim=-1).to(scores.dtype)
-    weights = torch.nn.functional.dropout(weights, dropout, module.training)
+    softmaxed = torch.softmax(precise, dim=-1).to(scores.dtype)
+    weights = torch.nn.functional.dropout(softmaxed, dropout, module.training)
+    session = _SESSIONS.get(module)
+    if session is None:
+        return (weights @ value).transpose(1, 2).contiguous(), weights
+    is_first = session.enter(module)
     call = Call(session.layer, query, key, value, attention_mask)
     for intervention in session.interventions:
         weights = intervention.weights(weights, call)
     outputs = weights @ value
     for intervention in session.interventions:
         outputs = intervention.outputs(outputs, call)
-    session.observe(call, weights, outputs)
+    if is_first:
+        seen = weights
+        if dropout and module.training and session.keeps("maps"):
+            seen = softmaxed
+            for intervention in session.interventions:
+                seen = intervention.weights(seen, call)
+        session.observe(call, seen, outputs)
     session.returned = outputs.transpose(1, 2).contiguous()
     return session.returned, weights
 

@@ -1,5 +1,7 @@
 """Observing and intervening, against transformers' own eager attention and a loop in float64."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +15,7 @@ from darksecrets.core.models.hooks import (
     require_projections,
     require_reachable,
 )
+from darksecrets.core.models.session import Session
 from darksecrets.core.run.errors import InputError
 
 LAYERS, HEADS = 3, 4
@@ -321,3 +324,138 @@ def test_reach_is_what_a_query_may_attend_to(bert):
         bert(input_ids=torch.full((1, 3), 5))
     assert seen.reach[1].expand(1, 1, 3, 3).all()
     assert not len(seen.maps)
+
+
+DROPPING = {"attention_probs_dropout_prob": 0.4, "hidden_dropout_prob": 0.0}
+
+
+class EvenHead(Intervention):
+    """Makes the second layer's first head uniform."""
+
+    def weights(self, weights: torch.Tensor, call: Call) -> torch.Tensor:
+        if call.layer != 2:
+            return weights
+        even = torch.full_like(weights[:, :1], 1 / weights.shape[-1])
+        return torch.cat([even, weights[:, 1:]], dim=1)
+
+
+def trained(family="bert", **keys):
+    """A model in training mode, whose hidden states know no dropout."""
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(family, **{**FAMILIES.get(family, SIZES), **SPECIAL, **keys})
+    return AutoModel.from_config(config).train()
+
+
+def test_maps_of_a_model_in_training_are_those_before_dropout():
+    model = trained(**DROPPING)
+    with observe(model, maps=True, outputs=True, values=True) as seen:
+        model(**inputs())
+    for layer in seen.maps:
+        sums = seen.maps[layer].sum(-1)
+        torch.testing.assert_close(sums, torch.ones_like(sums))
+        dropped = seen.outputs[layer] - seen.maps[layer] @ seen.values[layer]
+        assert dropped.abs().max() > 1e-3, "what the layer goes on with has dropout"
+    first = seen.maps[1]
+    with torch.inference_mode(), observe(model.eval(), maps=True) as seen:
+        model(**inputs())
+    torch.testing.assert_close(first, seen.maps[1])  # nothing before it has dropout
+
+
+def test_maps_in_training_are_those_after_interventions():
+    model = trained(**DROPPING)
+    with observe(model, maps=True) as seen, intervene(model, EvenHead()):
+        model(**inputs())
+    even = seen.maps.head(2, 1)
+    assert torch.equal(even, torch.full_like(even, 1 / 7))
+
+
+def test_observing_changes_nothing_of_a_training():
+    model = trained(**DROPPING)
+    found = []
+    for wanted in ({"values": True}, {"maps": True, "values": True}):
+        torch.manual_seed(1)
+        with observe(model, **wanted):
+            found.append(model(**inputs())[0])
+    assert torch.equal(*found)
+
+
+def test_reported_maps_of_a_model_in_training_are_refused():
+    """DeBERTa's maps can only be reported, after its dropout."""
+    model = trained("deberta-v2", attention_probs_dropout_prob=0.4)
+    with observe(model, maps=True), pytest.raises(InputError, match=r"training mode.*model.eval"):
+        model(**inputs())
+    with observe(model.eval(), maps=True) as seen:
+        model(**inputs())
+    torch.testing.assert_close(seen.maps[1].sum(-1)[0], torch.ones(HEADS, 7))
+
+
+def gradients(model, *, checkpointing, reentrant=False, removed=EvenHead, **observed):
+    """Gradients of all parameters, with a changed head and with observers."""
+    model.zero_grad()
+    if checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": reentrant})
+    else:
+        model.gradient_checkpointing_disable()
+    with intervene(model, removed()), observe(model, **observed):
+        model(**inputs())[0].pow(2).sum().backward()
+    return {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+@pytest.mark.filterwarnings("ignore:.*gradient_checkpointing:FutureWarning")
+@pytest.mark.parametrize("reentrant", [True, False])
+@pytest.mark.parametrize("observed", [{}, {"maps": True, "reach": True, "hidden": True}])
+@pytest.mark.parametrize("family", ["bert", "roberta", "modernbert"])
+def test_gradient_checkpointing_changes_no_gradient(family, reentrant, observed):
+    dropout = {} if family == "modernbert" else dict.fromkeys(DROPPING, 0.0)
+    model = trained(family, **dropout)
+    plain = gradients(model, checkpointing=False, **observed)
+    again = gradients(model, checkpointing=True, reentrant=reentrant, **observed)
+    assert plain.keys() == again.keys()
+    for name, gradient in plain.items():
+        torch.testing.assert_close(again[name], gradient, rtol=1e-4, atol=1e-4, msg=name)
+    intact = gradients(model, checkpointing=False, removed=Intervention)
+    assert any((intact[name] - plain[name]).abs().max() > 1e-2 for name in plain)
+
+
+class SecondMlp(Intervention):
+    def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:
+        return output * (layer != 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*gradient_checkpointing:FutureWarning")
+def test_gradient_checkpointing_knows_the_layers_of_mlps():
+    model = trained(**dict.fromkeys(DROPPING, 0.0))
+    plain = gradients(model, checkpointing=False, removed=SecondMlp)
+    again = gradients(model, checkpointing=True, removed=SecondMlp)
+    for name, gradient in plain.items():
+        torch.testing.assert_close(again[name], gradient, rtol=1e-4, atol=1e-4, msg=name)
+    assert not plain["encoder.layer.1.output.dense.weight"].any()
+
+
+def test_a_layer_that_is_computed_again_is_known_by_its_module():
+    session = Session(2)
+    one, other = torch.nn.Identity(), torch.nn.Identity()
+    assert [session.enter(each) for each in (one, other, other, one)] == [True, True, False, False]
+    assert session.layer == 1
+    session.begin()
+    assert session.enter(one)
+    assert session.enter(one), "layers that share their module"
+    with pytest.raises(InputError, match="gradient checkpointing, they cannot be told apart"):
+        session.enter(one)
+
+
+def test_a_copy_made_in_a_context_is_intact(bert):
+    with torch.inference_mode():
+        plain = bert(**inputs())[0]
+        with intervene(bert, EvenHead(), SecondMlp()), observe(bert, maps=True) as seen:
+            twin = copy.deepcopy(bert)
+            changed = bert(**inputs())[0]
+            maps = seen.maps[1].clone()
+            torch.testing.assert_close(twin(**inputs())[0], plain)
+            assert torch.equal(seen.maps[1], maps), "a run of the copy is not observed"
+            assert torch.equal(bert(**inputs())[0], changed)
+        torch.testing.assert_close(twin(**inputs())[0], plain)
+        with intervene(twin, EvenHead(), SecondMlp()):
+            torch.testing.assert_close(twin(**inputs())[0], changed)
+        assert torch.equal(bert(**inputs())[0], plain)
+    assert (changed - plain).abs().max() > 1e-3
