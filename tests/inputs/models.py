@@ -91,6 +91,24 @@ def _more_pieces(model: Path) -> None:
     file.write_text(json.dumps(content))
 
 
+def _fewer_pieces(model: Path) -> None:
+    file = model / "tokenizer.json"
+    content = json.loads(file.read_text())
+    vocabulary = content["model"]["vocab"]
+    content["model"]["vocab"] = {piece: n for piece, n in vocabulary.items() if n < 1300}
+    file.write_text(json.dumps(content))
+
+
+def pieces_of(model: Path) -> list[str]:
+    """The word pieces of a model, in the order of their numbers."""
+    vocabulary = json.loads((model / "tokenizer.json").read_text())["model"]["vocab"]
+    return sorted(vocabulary, key=vocabulary.__getitem__)
+
+
+def _other_vocabulary(model: Path) -> None:
+    (model / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", *reversed(pieces_of(model))]))
+
+
 _WORDS, _QUERY = (
     "bert.embeddings.word_embeddings.weight",
     "bert.encoder.layer.3.attention.self.query.weight",
@@ -129,6 +147,7 @@ CASES = [
     _settings(("a decoder",), is_decoder=True),
     _settings(("position_embedding_type", "absolute"), position_embedding_type="relative_key"),
     _settings(("quantization_config", "are quantized"), quantization_config={"load_in_8bit": 1}),
+    _settings(("pruned_heads", "before its heads were pruned"), pruned_heads={"0": [0, 1]}),
     _settings(("attention_probs_dropout_prob is nan",), attention_probs_dropout_prob=math.nan),
     _settings(("hidden_dropout_prob is 1.5", "probability"), hidden_dropout_prob=1.5),
     _settings(("classifier_dropout is -0.1", "probability"), classifier_dropout=-0.1),
@@ -145,6 +164,15 @@ CASES = [
         "a tokenizer for short texts",
         lambda m: edit_json(m / "tokenizer_config.json", model_max_length=64),
         "the tokenizer is for at most 64 tokens",
+    ),
+    *(
+        _changed(
+            f"an adapter beside it: {name}",
+            lambda m, name=name: (m / name).write_text("{}"),
+            name,
+            "merge_and_unload",
+        )
+        for name in ("adapter_config.json", "adapter_model.safetensors", "adapter_model.bin")
     ),
     _changed("no config.json", _delete("config.json"), "missing config.json"),
     _changed("no weights", _delete(WEIGHTS), "missing model.safetensors"),
@@ -172,6 +200,8 @@ CASES = [
     ),
     _changed("an empty tokenizer", lambda m: (m / "tokenizer.json").write_text(""), "tokenizer"),
     _changed("a renamed token", _rename_token, "word pieces"),
+    _changed("a smaller vocabulary", _fewer_pieces, "1300 word pieces", "1499"),
+    _changed("another vocab.txt", _other_vocabulary, "vocab.txt and tokenizer.json", "different"),
     _changed("a larger vocabulary", _more_pieces, "1599 word pieces", "1499"),
     _changed("weights cut in half", _cut(3_000_000), "not a complete safetensors file"),
     _changed("weights cut in the header", _cut(500), "not a complete safetensors file"),
@@ -182,6 +212,15 @@ CASES = [
     _tensors("one has another name", lambda t: t.update({"x": t.pop(_QUERY)}), *_MISSING),
     _tensors(
         "one has another shape", lambda t: t.update({_QUERY: t[_QUERY][:, :96].copy()}), "192 × 96"
+    ),
+    *(
+        _tensors(
+            f"one is of {kind}",
+            lambda t, kind=kind: t.update({_QUERY: t[_QUERY].astype(kind)}),
+            name,
+            "quantized",
+        )
+        for kind, name in (("int8", "I8"), ("uint8", "U8"), ("int64", "I64"))
     ),
     _tensors("one is a vector", lambda t: t.update({_QUERY: t[_QUERY].ravel()}), *_SHAPE),
     _tensors(

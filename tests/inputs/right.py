@@ -11,7 +11,7 @@ from shipped import DATA, MODEL
 from darksecrets.core.run.files import RESOURCES
 from inputs.cases import Case, Config, edit_json, nested, run, write
 from inputs.data import GOOD, HEADER, LINK, LINKS_HEADER, OTHER, glue, links, own
-from inputs.models import WEIGHTS, copied, of
+from inputs.models import WEIGHTS, copied, of, pieces_of
 
 
 def _key(path: str, value: object) -> Case:
@@ -316,6 +316,15 @@ def _sharded(model: Path) -> None:
     encoder.save_pretrained(model, max_shard_size="2MB")
 
 
+def _padded(model: Path) -> None:
+    """Embeddings for some word pieces more, as models have them for round numbers."""
+    name = "bert.embeddings.word_embeddings.weight"
+    rows = np.zeros((37, 192), dtype=np.float32)
+    _tensors(lambda t: {k: v for k, v in t.items() if "cls." not in k})(model)
+    _tensors(lambda t: t | {name: np.concatenate([t[name], rows])})(model)
+    edit_json(model / "config.json", vocab_size=1536)
+
+
 MODELS = [
     _model("a copy", lambda _: None),
     _model("half precision", _tensors(lambda t: {k: v.astype(np.float16) for k, v in t.items()})),
@@ -331,6 +340,16 @@ MODELS = [
     _model("pickled weights beside the others", lambda m: write(m, "pytorch_model.bin", b"x")),
     _model("unknown keys", lambda m: edit_json(m / "config.json", nickname="Ü", answer=42)),
     _model("no auto_map", lambda m: edit_json(m / "config.json", auto_map={})),
+    _model("no heads pruned", lambda m: edit_json(m / "config.json", pruned_heads={})),
+    _model("a note on adapters", lambda m: write(m, "adapter_notes.md", "Merged: no adapter.")),
+    _model("the training of an adapter", lambda m: write(m, "peft/adapter_config.json", "{}")),
+    _model("the same vocab.txt", lambda m: write(m, "vocab.txt", "\n".join(pieces_of(m)))),
+    _model("vocab.txt of CRLF", lambda m: write(m, "vocab.txt", "\r\n".join(pieces_of(m)))),
+    _model("embeddings to spare", _padded),
+    _model(
+        "numbers of positions",
+        _tensors(lambda t: t | {"bert.embeddings.position_ids": np.arange(128)[None]}),
+    ),
     _model("no architectures", lambda m: edit_json(m / "config.json", architectures=None)),
 ]
 

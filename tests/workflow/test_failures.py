@@ -101,6 +101,19 @@ def test_the_same_command_makes_what_a_signal_left_undone(
     compare(folder, undisturbed)
 
 
+def test_what_launchers_left_in_the_shell_changes_nothing(
+    start, one_task_config, folder, undisturbed, monkeypatch
+):
+    variables = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1"}
+    variables |= {"MASTER_PORT": "29511", "ACCELERATE_MIXED_PRECISION": "bf16"}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert start().wait(LONGEST) == 0
+    compare(folder, undisturbed)
+    log = folder / RESULTS / "logs/finetune/RTE/finetuned/seed-1.log"
+    assert ", ".join(sorted(variables)) in log.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json"])
 def test_a_damaged_file_is_named_and_not_used(
     snakemake, one_task_config, folder, undisturbed, file

@@ -18,6 +18,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 
 if TYPE_CHECKING:
+    from torch import nn
     from transformers import PreTrainedConfig, PreTrainedModel
 
 SHIPPED = RESOURCES / "tiny-bert"
@@ -33,6 +34,13 @@ TOKENIZERS = (
     "spiece.model",
     "sentencepiece.bpe.model",
 )
+
+_ADAPTERS = ("adapter_config.json", "adapter_model.safetensors", "adapter_model.bin")
+"""Files of an adapter: any of them says that the weights beside it are not the whole model."""
+_OTHER_PIECES = 0.01
+"""Greatest share of a vocabulary that its two files may number differently."""
+_FLOATS = ("F64", "F32", "F16", "BF16")
+"""Types of weights in safetensors files that are numbers as they stand."""
 
 _SHORT = 4
 """Tokens of the shorter text of a trial, see `darksecrets.core.models.session.trial_inputs`."""
@@ -54,7 +62,13 @@ RUN_AS = {
 
 # Files to download from a repository on the Hub; each pattern must match one.
 HUB_PATTERNS = ("config.json", "model*.safetensors*", "|".join(TOKENIZERS))
-HUB_OPTIONAL = ("tokenizer*.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+HUB_OPTIONAL = (
+    "tokenizer*.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "merges.txt",
+    "adapter_config.json",
+)
 """Files to download, too, if the repository has them."""
 
 
@@ -148,12 +162,67 @@ def check_files(folder: Path) -> None:
             f"{WEIGHTS}, tokenizer). Check model.folder in the configuration."
         )
     names = sorted(path.name for path in folder.iterdir())
+    if adapter := [name for name in _ADAPTERS if name in names]:
+        raise InputError(
+            f"{folder} has {', '.join(adapter)}: an adapter, which would not be used. Merge it "
+            "into its base (merge_and_unload of peft) and save that model; if this has been done, "
+            "use a copy of the folder without these files."
+        )
     if missing := list(_missing(folder)):
         raise InputError(
             f"{folder} has {', '.join(names) or 'no file'}; missing {' and '.join(missing)}. "
             "Save the model and its tokenizer there with save_pretrained."
         )
     check_weights(folder)
+    _check_types(folder)
+    _check_vocabularies(folder)
+
+
+def _check_types(folder: Path) -> None:
+    """Raise an error if weights are no floating-point numbers, or are some of 8 bits.
+
+    Those of quantized models need scales, which `transformers` would leave out without a word.
+    Buffers, such as the numbers of positions, may be integers.
+    """
+    from safetensors import safe_open
+
+    for file in weight_files(folder):
+        with safe_open(file, framework="numpy") as content:
+            types = {name: content.get_slice(name).get_dtype() for name in content.keys()}  # noqa: SIM118 - no mapping
+        wrong = [
+            name
+            for name, kind in types.items()
+            if name.endswith((".weight", ".bias")) and kind not in _FLOATS
+        ]
+        if wrong:
+            raise InputError(
+                f"{file}: {wrong[0]} is of the type {types[wrong[0]]} (and {len(wrong) - 1} more), "
+                f"expected {', '.join(_FLOATS)}. These weights are quantized or damaged: use the "
+                "checkpoint that was quantized."
+            )
+
+
+def _check_vocabularies(folder: Path) -> None:
+    """Raise an error if the two files that a WordPiece vocabulary may be in differ."""
+    plain, fast = folder / "vocab.txt", folder / "tokenizer.json"
+    if not plain.is_file() or not fast.is_file():
+        return
+    try:
+        vocabulary = json.loads(fast.read_text(encoding="utf-8"))["model"]["vocab"]
+        lines = plain.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # what loads the tokenizer says what is wrong
+    if not isinstance(vocabulary, dict):
+        return
+    pieces = {line.removesuffix("\r"): number for number, line in enumerate(lines) if line}
+    other = [piece for piece, number in pieces.items() if vocabulary.get(piece) != number]
+    if len(other) > _OTHER_PIECES * len(pieces):
+        raise InputError(
+            f"{folder}: vocab.txt and tokenizer.json have different vocabularies: {len(other)} of "
+            f"the {len(pieces)} word pieces of vocab.txt, such as {other[0]!r}, have another "
+            "number or none in tokenizer.json, which would be used. Remove the file that is not "
+            "of this model."
+        )
 
 
 def _missing(folder: Path) -> Iterator[str]:
@@ -355,13 +424,27 @@ def _outline(config: PreTrainedConfig) -> PreTrainedModel:
 
 def _positions(model: PreTrainedModel) -> int | None:
     """Tokens that a model has positions for; None if it learns none, or under another name."""
+    table = _position_embeddings(model)
+    if table is None:
+        return None
+    # RoBERTa's positions begin after that of padding.
+    first = 0 if table.padding_idx is None else table.padding_idx + 1
+    return int(table.num_embeddings - first)
+
+
+def padding_of_positions(model: PreTrainedModel) -> int | None:
+    """Id of padding, from which a model such as RoBERTa counts positions; None for others."""
+    table = _position_embeddings(model)
+    return None if table is None else table.padding_idx
+
+
+def _position_embeddings(model: PreTrainedModel) -> nn.Embedding | None:
+    """The table of a model's learned positions."""
     from torch import nn
 
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            # RoBERTa's positions begin after that of padding.
-            first = 0 if module.padding_idx is None else module.padding_idx + 1
-            return module.num_embeddings - first
+            return module
     return None
 
 
@@ -408,6 +491,11 @@ def _check_values(file: Path) -> None:
             f"{file}: the key quantization_config says that the weights are quantized: integers "
             "have no gradients, and their heads cannot be disabled as the paper does. Use "
             "the checkpoint that was quantized."
+        )
+    if settings.get("pruned_heads"):
+        raise InputError(
+            f"{file}: the key pruned_heads says that heads were removed from this model, which "
+            "transformers can no longer load. Use the checkpoint before its heads were pruned."
         )
     if str(settings.get("position_embedding_type")).startswith(_RELATIVE):
         raise InputError(

@@ -7,7 +7,8 @@ checkpoint lacks, which would stay random, and encoder parameters of the checkpo
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Mapping
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -32,6 +33,10 @@ _PIECES_TRIED = 5000
 """Word pieces of a vocabulary that are tried on its tokenizer, evenly spaced."""
 _LOST_PIECES = 0.05
 """Greatest share of these that a tokenizer may change."""
+_UNSEEN_ROWS = 100, 0.01
+"""Embeddings that a tokenizer may leave without a word piece: number, or share of all."""
+_WORD_BOUNDARIES = re.compile(r"[\s\u2581]")
+"""White space, and SentencePiece's sign for it."""
 _log = logging.getLogger(__name__)
 
 
@@ -112,7 +117,7 @@ def check_fit(folder: Path, max_length: int) -> None:
             "both again."
         )
     encoder, _ = _load(folder, ENCODER, device_map="meta")
-    _check_vocabulary(folder, tokenizer, encoder.config)
+    _check_vocabulary(folder, tokenizer, encoder)
 
 
 def load_encoder(folder: Path) -> PreTrainedModel:
@@ -230,19 +235,42 @@ def _check_special_tokens(folder: Path, tokenizer: PreTrainedTokenizerBase) -> N
         )
 
 
+def check_pairs(tokenizer: PreTrainedTokenizerBase) -> None:
+    """Check that a pair of texts becomes [CLS] text [SEP] text [SEP], whatever their names.
+
+    A template of single texts alone makes pairs without any special token.
+
+    Raises:
+        InputError: Shows what the tokenizer makes of a pair.
+    """
+    encoded = tokenizer("a", "a")
+    ids, texts = encoded["input_ids"], encoded.sequence_ids()
+    first, second = (
+        [place for place, number in enumerate(texts) if number == text] for text in (0, 1)
+    )
+    is_whole = (ids[0], ids[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
+    between = ids[first[-1] + 1 : second[0]] if first and second else []
+    if not is_whole or tokenizer.sep_token_id not in between:
+        found = " ".join(tokenizer.convert_ids_to_tokens(ids))
+        raise InputError(
+            f"{tokenizer.name_or_path}: the tokenizer makes '{found}' of the pair 'a', 'a', not "
+            f"{tokenizer.cls_token} a {tokenizer.sep_token} a {tokenizer.sep_token}. Give its "
+            "post-processor (tokenizer.json) a template of pairs, or use tasks of single texts."
+        )
+
+
 def _check_normalization(folder: Path, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise an error if a tokenizer changes texts so that it can never make much of its vocabulary.
 
     A cased vocabulary without the settings of its tokenizer is read in lower case: every capital
-    and accent is lost without a word, and with them the word pieces that the model knows.
+    and accent is lost without a word, and with them the word pieces that the model knows. A piece
+    can be made if normalizing the text that it stands for gives that text back.
     """
     normalizer = tokenizer.backend_tokenizer.normalizer if tokenizer.is_fast else None
     if normalizer is None:
         return
-    special = {*tokenizer.all_special_tokens}
-    pieces = [piece for piece in tokenizer.get_vocab() if piece not in special]
-    tried = pieces[:: max(1, len(pieces) // _PIECES_TRIED)]
-    lost = [piece for piece in tried if normalizer.normalize_str(piece).strip() != piece.strip()]
+    tried = _evenly(_texts_of_pieces(tokenizer))
+    lost = [text for text in tried if _letters(normalizer.normalize_str(text)) != _letters(text)]
     if len(lost) > _LOST_PIECES * len(tried):
         shown = ", ".join(sorted(lost)[:5])
         raise InputError(
@@ -252,6 +280,30 @@ def _check_normalization(folder: Path, tokenizer: PreTrainedTokenizerBase) -> No
             '{"do_lower_case": false} to tokenizer_config.json in that folder; for an uncased one '
             'with accents, {"strip_accents": false}.'
         )
+
+
+def _texts_of_pieces(tokenizer: PreTrainedTokenizerBase) -> Iterator[str]:
+    """The text that each word piece of a vocabulary stands for.
+
+    Pieces that are a part of a character, as byte-level vocabularies have them, stand for none.
+    """
+    special, decoder = {*tokenizer.all_special_tokens}, tokenizer.backend_tokenizer.decoder
+    for piece in tokenizer.get_vocab():
+        if piece not in special:
+            text = piece if decoder is None else decoder.decode([piece])
+            if "\ufffd" not in text:
+                yield text
+
+
+def _evenly(texts: Iterable[str]) -> list[str]:
+    """At most about `_PIECES_TRIED` of some texts, evenly spaced."""
+    every = list(texts)
+    return every[:: max(1, len(every) // _PIECES_TRIED)]
+
+
+def _letters(text: str) -> str:
+    """A text without white space."""
+    return _WORD_BOUNDARIES.sub("", text)
 
 
 def _set_segment_ids(tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig) -> None:
@@ -427,11 +479,24 @@ def _check_task(folder: Path, names: Mapping[int, str]) -> None:
 
 
 def _check_vocabulary(
-    folder: Path, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
+    folder: Path, tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel
 ) -> None:
-    """Raise an error if the tokenizer has ids without an embedding in the model."""
-    if len(tokenizer) > config.vocab_size:
+    """Raise an error if the tokenizer is not the one that the model was trained with.
+
+    Its ids must have embeddings, few embeddings may be without an id (models pad their number), and
+    where positions are counted from padding, as in RoBERTa, padding must have the same id.
+    """
+    pieces, rows = len(tokenizer), encoder.config.vocab_size
+    number, share = _UNSEEN_ROWS
+    if pieces > rows or rows - pieces > max(number, share * rows):
         raise InputError(
-            f"{folder}: the tokenizer has {len(tokenizer)} word pieces, the model embeddings for "
-            f"{config.vocab_size}. Expected the tokenizer that the model was trained with."
+            f"{folder}: the tokenizer has {pieces} word pieces, the model embeddings for {rows}. "
+            "Expected the tokenizer that the model was trained with."
+        )
+    found, expected = tokenizer.pad_token_id, checkpoints.padding_of_positions(encoder)
+    if expected is not None and found != expected:
+        raise InputError(
+            f"{folder}: padding has the id {found} in the tokenizer, but {expected} in "
+            "config.json (pad_token_id), from which the model counts positions. Expected the "
+            "tokenizer that the model was trained with."
         )

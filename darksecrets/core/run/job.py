@@ -19,6 +19,7 @@ from typing import Any
 
 from darksecrets.core.run import gpus, records
 from darksecrets.core.run.errors import STOPPED, InputError
+from darksecrets.core.run.launchers import forget_launchers
 
 _log = logging.getLogger("darksecrets")
 
@@ -80,6 +81,10 @@ def _run(main: Main, snakemake: Any) -> None:  # noqa: ANN401 - as above
     _redirect(log)
     # Jobs write files only: a notebook's backend for figures, which a job may lack, is not asked.
     os.environ["MPLBACKEND"] = "agg"
+    if forgotten := forget_launchers():
+        _log.info(
+            "A job is a single process; these variables are not used: %s", ", ".join(forgotten)
+        )
     record, start = records.place_of(log), time.perf_counter()
     record.unlink(missing_ok=True)
     try:
