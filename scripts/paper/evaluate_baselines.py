@@ -9,6 +9,7 @@ def main(job: Job) -> None:
     import pandas as pd
     from datasets import load_from_disk
 
+    from darksecrets.core.data import coverage
     from darksecrets.core.data.tasks import Task
     from darksecrets.paper.finetuning.baselines import evaluate_baselines
     from darksecrets.paper.finetuning.comparison import Resampling, learned, read
@@ -19,7 +20,7 @@ def main(job: Job) -> None:
         scored_by,
     )
 
-    entries, rows, outcomes = job.params.tasks, [], []
+    entries, rows, outcomes, coverages = job.params.tasks, [], [], {}
     files = zip(job.input.all("datasets"), job.output.all("predictions"), strict=True)
     for (name, entry), (data, path) in zip(entries.items(), files, strict=True):
         dataset = load_from_disk(data)
@@ -28,9 +29,11 @@ def main(job: Job) -> None:
         scores, predictions = evaluate_baselines(train, validation, task)
         BASELINE_PREDICTIONS.write(predictions, path)
         rows.append(scores)
+        texts = [validation[column] for column in task.columns]
+        coverages[name] = coverage.measure_with(job.input.model, texts, job.params.max_length)
         models = [file for file in job.input.all("finetuned") if file.parents[1].name == name]
         outcomes.append(read(task, models, path))
     keep = scored_by({name: entry["metrics"] for name, entry in entries.items()})
     BASELINES.write(keep(pd.concat(rows, ignore_index=True)), job.output.table)
     resampling = Resampling(job.params.resamples, job.params.seed)
-    LEARNED.write(learned(outcomes, resampling), job.output.learned)
+    LEARNED.write(learned(outcomes, resampling, coverages), job.output.learned)

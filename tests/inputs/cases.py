@@ -65,7 +65,7 @@ def message_of(config: Mapping[str, Any] | Path, *, looking: bool = False) -> st
         given = config
         if isinstance(config, Path):
             given = load_configfile(config)
-            configuration.refuse_ambiguous_numbers([config])
+            configuration.refuse_ambiguous_yaml([config])
         resolved = configuration.resolve(given, needs_data=not looking)
         preflight.check(resolved, looking=looking)
         if looking:

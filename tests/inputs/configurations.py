@@ -205,6 +205,26 @@ FILES = [
     _setting("a wrong set of heads", "ablation:\n  sets: [9]\n", "ablation.sets", "head 9"),
     _setting("a task has no entry", "tasks: [WNLI]\n", "tasks", "WNLI"),
     _setting("a time", "run: 12:30\n", "12:30 in another base"),
+    _setting(
+        "a section twice", "seeds: [1]\nsamples: {size: 20}\nseeds: [2]\n", "'seeds'", "twice"
+    ),
+    _setting("a key twice", "samples:\n  size: 20\n  seed: 1\n  size: 30\n", "line 6", "'size'"),
+    _setting("a key twice in braces", "samples: {size: 20, size: 30}\n", "'size'", "line 4"),
+    _setting("a code twice", "tasks:\n  x: {labels: {a: b, c: d, a: e}}\n", "'a'", "twice"),
+    _setting("a number twice", 'tasks:\n  x: {labels: {1: b, "1": e}}\n', "'1'", "twice"),
+    _setting("a task twice", "tasks:\n  RTE:\n  MRPC:\n  RTE: {}\n", "'RTE'", "first in line 5"),
+    _setting("two merges", "x: &a {}\nsamples: {<<: *a, <<: *a}\n", "'<<'", "twice"),
+    _setting("a key twice within a list", "patterns: {annotations: [{a: 1, a: 2}]}\n", "'a'"),
+    *(
+        Case(
+            f"JSON with {name}: a key twice",
+            lambda folder, space=space: write(
+                folder, "config.json", f'{{"run": "a",\n{space}"seeds": [1],\n{space}"seeds": [2]}}'
+            ),
+            ("'seeds'", "twice"),
+        )
+        for name, space in (("spaces", "  "), ("tabs", "\t"))
+    ),
 ]
 
 CASES = [*NUMBERS, *KEYS, *SELECTORS, *TASKS, *FILES]

@@ -72,6 +72,8 @@ FILES = [
         "merged keys",
         _TOP + "seed_grid: &a {tasks: [RTE]}\nfaithfulness:\n  <<: *a\n  examples: 100\n",
     ),
+    _yaml("a key over a merged one", _TOP + "samples: &a {seed: 1}\nscores: {<<: *a, seed: 2}\n"),
+    _yaml("equal keys in two sections", _TOP + "samples: {seed: 1}\nscores: {seed: 1}\n"),
     _yaml("quoted keys", _TOP.replace("run", '"run"')),
     _yaml("JSON", json.dumps(run(), indent=2)),
     _yaml("JSON with tabs", json.dumps(run(), indent="\t")),

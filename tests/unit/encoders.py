@@ -1,16 +1,29 @@
 """Small random encoders of ten families, each with a tokenizer of its family's kind.
 
 The vocabularies are learned from a few sentences. Everything else is the family's: algorithm,
-special tokens, how sentences are joined, segment ids, and its class in `transformers`.
+normalizer, pre-tokenizer, post-processor (`PUBLISHED`), special tokens, how sentences are joined,
+segment ids, and its class in `transformers`.
 """
 
-from collections.abc import Callable
+import functools
+import io
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import sentencepiece
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import (
     AlbertTokenizer,
     AutoConfig,
@@ -44,10 +57,47 @@ PAIRS = {
 }
 
 
-def _learned(trainer: Any, model: Any, before: Any) -> Tokenizer:
+def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Number and content of the fields of a message of protocol buffers that have a length."""
+
+    def number() -> int:
+        value, shift = 0, 0
+        while (byte := stream.read(1)) and byte[0] >= 128:
+            value, shift = value | (byte[0] - 128) << shift, shift + 7
+        return value | (byte[0] if byte else 0) << shift
+
+    stream = io.BytesIO(message)
+    while stream.tell() < len(message):
+        key = number()
+        if key % 8 == 2:
+            yield key // 8, stream.read(number())
+        elif key % 8 == 0:
+            number()
+        else:
+            stream.read({1: 8, 5: 4}[key % 8])
+
+
+@functools.cache
+def charsmap() -> bytes:
+    """SentencePiece's rules nmt_nfkc, with which XLM-R, CamemBERT and ALBERT were trained."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES),
+        model_writer=model,
+        vocab_size=60,
+        hard_vocab_limit=False,
+        normalization_rule_name="nmt_nfkc",
+        minloglevel=2,
+    )
+    normalizer = dict(_fields(model.getvalue()))[3]  # normalizer_spec
+    return dict(_fields(normalizer))[2]  # precompiled_charsmap
+
+
+def _learned(trainer: Any, model: Any, before: Any, *, lower: bool = False) -> Tokenizer:
     tokenizer = Tokenizer(model)
     tokenizer.pre_tokenizer = before
-    tokenizer.train_from_iterator(SENTENCES * 3, trainer)
+    texts = [text.lower() if lower else text for text in SENTENCES * 3]
+    tokenizer.train_from_iterator(texts, trainer)
     return tokenizer
 
 
@@ -65,8 +115,6 @@ def _word_pieces(*special: str) -> dict[str, int]:
 
 def _byte_pairs(*special: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """A vocabulary and the merges of byte-level BPE."""
-    import json
-
     trainer = trainers.BpeTrainer(
         vocab_size=400,
         special_tokens=list(special),
@@ -78,14 +126,12 @@ def _byte_pairs(*special: str) -> tuple[dict[str, int], list[tuple[str, str]]]:
     return model["vocab"], [tuple(merge) for merge in model["merges"]]
 
 
-def _unigrams(*special: str) -> list[tuple[str, float]]:
+def _unigrams(*special: str, lower: bool = False) -> list[tuple[str, float]]:
     """A vocabulary of SentencePiece's unigram model, special tokens first."""
-    import json
-
     trainer = trainers.UnigramTrainer(
         vocab_size=120, special_tokens=list(special), unk_token="<unk>", show_progress=False
     )
-    tokenizer = _learned(trainer, models.Unigram(), pre_tokenizers.Metaspace())
+    tokenizer = _learned(trainer, models.Unigram(), pre_tokenizers.Metaspace(), lower=lower)
     pieces = json.loads(tokenizer.to_str())["model"]["vocab"]
     found = [(piece, score) for piece, score in pieces if piece not in special]
     return [*((name, 0.0) for name in special), *found]
@@ -109,16 +155,18 @@ def _roberta() -> PreTrainedTokenizerBase:
 
 
 def _albert() -> PreTrainedTokenizerBase:
-    return AlbertTokenizer(vocab=_unigrams("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"))
+    vocabulary = _unigrams("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", lower=True)
+    return AlbertTokenizer(vocab=vocabulary, _spm_precompiled_charsmap=charsmap())
 
 
 def _xlm_roberta() -> PreTrainedTokenizerBase:
-    return XLMRobertaTokenizer(vocab=_unigrams(*ROBERTAS))
+    return XLMRobertaTokenizer(vocab=_unigrams(*ROBERTAS), _spm_precompiled_charsmap=charsmap())
 
 
 def _camembert() -> PreTrainedTokenizerBase:
     special = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED", "<s>", "</s>")
-    return CamembertTokenizer(vocab=[*_unigrams(*special), ("<mask>", 0.0)])
+    vocabulary = [*_unigrams(*special), ("<mask>", 0.0)]
+    return CamembertTokenizer(vocab=vocabulary, _spm_precompiled_charsmap=charsmap())
 
 
 def _mpnet() -> PreTrainedTokenizerBase:
@@ -132,6 +180,7 @@ def _deberta() -> PreTrainedTokenizerBase:
 def _modernbert() -> PreTrainedTokenizerBase:
     vocabulary, merges = _byte_pairs(*BERTS)
     backend = Tokenizer(models.BPE(vocabulary, merges))
+    backend.normalizer = normalizers.NFC()
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
     backend.post_processor = processors.TemplateProcessing(
@@ -145,6 +194,48 @@ def _modernbert() -> PreTrainedTokenizerBase:
         model_input_names=["input_ids", "attention_mask"],
         **{f"{name}_token": token for name, token in zip(names, BERTS, strict=True)},
     )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a published tokenizer does besides looking pieces up, as types of `tokenizers`.
+
+    Attributes:
+        source: File that has them.
+        normalizer: Of texts, in their order; empty if there is none.
+        before: What cuts a text into words.
+        after: What adds special tokens.
+    """
+
+    source: str
+    normalizer: tuple[str, ...]
+    before: tuple[str, ...]
+    after: str = "TemplateProcessing"
+
+
+_METASPACE = ("WhitespaceSplit", "Metaspace")
+_ACCENTS = ("Replace", "Replace", "NFKD", "StripAccents", "Lowercase", "Precompiled")
+_BERT = (("BertNormalizer",), ("BertPreTokenizer",))
+PUBLISHED = {
+    "BERT": Parts("google-bert/bert-base-uncased, tokenizer.json", *_BERT),
+    "DistilBERT": Parts("distilbert/distilbert-base-uncased, tokenizer.json", *_BERT),
+    "ELECTRA": Parts("google/electra-base-discriminator, tokenizer.json", *_BERT),
+    "MPNet": Parts("microsoft/mpnet-base, tokenizer.json", *_BERT),
+    "RoBERTa": Parts("FacebookAI/roberta-base, tokenizer.json", (), ("ByteLevel",)),
+    "ModernBERT": Parts("answerdotai/ModernBERT-base, tokenizer.json", ("NFC",), ("ByteLevel",)),
+    "ALBERT": Parts("albert/albert-base-v2, tokenizer.json", _ACCENTS, _METASPACE),
+    "XLM-RoBERTa": Parts(
+        "FacebookAI/xlm-roberta-base, tokenizer.json", ("Precompiled",), _METASPACE
+    ),
+    "CamemBERT": Parts("almanach/camembert-base, tokenizer.json", ("Precompiled",), _METASPACE),
+    # Published with spm.model only: transformers makes the rest.
+    "DeBERTa-v2": Parts(
+        "transformers, DebertaV2Tokenizer", ("Replace", "NFC", "Strip"), ("Metaspace",)
+    ),
+    "DeBERTa-v3": Parts(
+        "transformers, DebertaV2Tokenizer", ("Replace", "NFC", "Strip"), ("Metaspace",)
+    ),
+}
 
 
 @dataclass(frozen=True)

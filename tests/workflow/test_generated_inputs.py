@@ -11,7 +11,6 @@ import json
 import tempfile
 from pathlib import Path
 
-import pandas as pd
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis_jsonschema import from_schema
@@ -21,7 +20,6 @@ from inputs.cases import run
 from darksecrets.core.data import files, preflight
 from darksecrets.core.models import checkpoints
 from darksecrets.core.models.selectors import Shape
-from darksecrets.core.run.cells import quote, unquote
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.framenet import sources as links
 from darksecrets.paper.patterns.__main__ import main
@@ -205,10 +203,3 @@ def test_arguments_of_make_label(name, port, number):
     except SystemExit as end:  # of argparse, which has said why
         code = end.code
     assert code in (0, 1, 2)
-
-
-@few
-@given(st.lists(st.text(max_size=8) | st.text("'=+-@\t1a", max_size=5), max_size=9))
-def test_quoting_cells_loses_nothing(cells):
-    column = pd.Series(cells, dtype="str")
-    assert list(unquote(quote(column))) == list(column)

@@ -260,21 +260,31 @@ def _require_tree(config: Mapping[str, Any]) -> None:
         ) from None
 
 
-def refuse_ambiguous_numbers(paths: Iterable[Path]) -> None:
-    """Refuse numbers of YAML 1.1 that mean something else than they seem to.
+def refuse_ambiguous_yaml(paths: Iterable[Path]) -> None:
+    """Refuse what YAML takes without a word, but not as it seems to be meant.
 
     Args:
-        paths: Files of a configuration.
+        paths: Files of a configuration, in YAML or JSON.
 
     Raises:
-        InputError: ``010``, which is 8, or ``1:30``, which is 90; the message names the line.
+        InputError: A key stands twice in a mapping, of which YAML keeps the last value; or a number
+            is ``010``, which is 8, or ``1:30``, which is 90. The message names the lines.
     """
     for path in paths:
+        text = path.read_text(encoding="utf-8")
         try:
-            document = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
+            document = yaml.compose(text, yaml.SafeLoader)
         except yaml.YAMLError:
-            continue  # Snakemake has read the file as JSON, which has no such numbers
-        for node in _scalars(document):
+            # JSON that is no YAML (tabs). Snakemake has read it: it has no such numbers.
+            json.loads(text, object_pairs_hook=functools.partial(_refuse_pairs, path))
+            continue
+        nodes = list(_nodes(document))
+        for mapping in nodes:
+            if isinstance(mapping, yaml.MappingNode):
+                _refuse_keys(path, mapping)
+        for node in nodes:
+            if not isinstance(node, yaml.ScalarNode):
+                continue
             numeric = node.tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
             if numeric and re.search(r"^[-+]?0[\d_]+$|:", node.value):
                 raise InputError(
@@ -283,17 +293,41 @@ def refuse_ambiguous_numbers(paths: Iterable[Path]) -> None:
                 )
 
 
-def _scalars(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
-    """The scalars of a document, each once; anchors may be used several times."""
+def _refuse_keys(path: Path, mapping: yaml.MappingNode) -> None:
+    """Refuse a mapping of YAML in which a key stands twice; ``1`` and ``"1"`` are one."""
+    lines: dict[str, int] = {}
+    for key, _ in mapping.value:
+        if isinstance(key, yaml.ScalarNode):
+            line = key.start_mark.line + 1
+            if first := lines.get(key.value):
+                raise _double_key(f"{path}, line {line}", key.value, f" (first in line {first})")
+            lines[key.value] = line
+
+
+def _refuse_pairs(path: Path, pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object of JSON in which a key stands twice."""
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        raise _double_key(str(path), next(key for key in keys if keys.count(key) > 1), "")
+
+
+def _double_key(where: str, key: str, first: str) -> InputError:
+    return InputError(
+        f"{where}: the key '{key}' stands there twice{first}, of which only the last value would "
+        "be used. Join the two, or remove one."
+    )
+
+
+def _nodes(node: yaml.Node | None) -> Iterator[yaml.Node]:
+    """The nodes of a document, each once; anchors may be used several times."""
     left, seen = [node], set()
     while left:
         each = left.pop()
         if each is None or id(each) in seen:
             continue
         seen.add(id(each))
-        if isinstance(each, yaml.ScalarNode):
-            yield each
-        elif isinstance(each, yaml.SequenceNode):
+        yield each
+        if isinstance(each, yaml.SequenceNode):
             left += each.value
         elif isinstance(each, yaml.MappingNode):
             left += [part for pair in each.value for part in pair]

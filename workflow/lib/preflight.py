@@ -48,9 +48,17 @@ TEMPORARY = 10**6
 DERIVED = (LEFT_OUT, "most_seeds")
 """Keys that the workflow adds to a resolved configuration."""
 
+
+def check_data_and_model(config: Mapping[str, Any]) -> None:
+    """Check local data, a local model, and what its tokenizer leaves of the texts."""
+    texts = data.check(config)
+    models.check(config)
+    models.check_texts(config, texts)
+
+
 #: Checks of plans and runs: local files and models.
 OF_A_PLAN = (
-    *(data.check, annotation.check_files, framenet.check, patterns.check, models.check),
+    *(check_data_and_model, annotation.check_files, framenet.check, patterns.check),
     *(finetuning.check, ablation.check),
 )
 #: The same for the target `inspect`, which needs neither data nor a model that can be changed.

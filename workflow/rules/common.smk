@@ -24,7 +24,7 @@ try:
     # jobs are, see `check_data`.
     has_text = config.get("text") is not None
     if workflow.is_main_process:
-        configuration.refuse_ambiguous_numbers(map(Path, workflow.configfiles))
+        configuration.refuse_ambiguous_yaml(map(Path, workflow.configfiles))
     config.update(configuration.resolve(config, needs_data=not has_text))
     if workflow.is_main_process:
         preflight.check(config, looking=has_text)

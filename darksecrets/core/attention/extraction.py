@@ -118,6 +118,7 @@ def extract_maps(
     max_length: int = 128,
     batch_size: int = 16,
     draw: Draw | None = None,
+    tolerant: bool = False,
 ) -> dict[str, Any]:
     """Write the attention store of a model for some examples.
 
@@ -134,6 +135,7 @@ def extract_maps(
         batch_size: Batch size on a CPU; for GPUs see `batches_for`.
         draw: How to draw all weights anew, to compare with an encoder that learned nothing; None to
             keep them.
+        tolerant: See `darksecrets.core.data.encoding.encode`.
 
     Returns:
         For the record: the device, the number of batches and the largest batch size.
@@ -143,7 +145,7 @@ def extract_maps(
             map over the real tokens per layer and head.
     """
     tokenizer = load_tokenizer(folder)
-    table, inputs = encode_longest_first(examples, tokenizer, max_length)
+    table, inputs = encode_longest_first(examples, tokenizer, max_length, tolerant=tolerant)
     model = load_encoder(folder)
     if draw is not None:
         draw_from_normal(model, draw.seed, draw.std)
@@ -389,7 +391,11 @@ def pad(inputs: Inputs, batch: range, pad_token_id: int) -> dict[str, torch.Tens
 
 
 def encode_longest_first(
-    examples: Mapping[str, Sequence[Any]], tokenizer: PreTrainedTokenizerBase, max_length: int
+    examples: Mapping[str, Sequence[Any]],
+    tokenizer: PreTrainedTokenizerBase,
+    max_length: int,
+    *,
+    tolerant: bool = False,
 ) -> tuple[pd.DataFrame, Inputs]:
     """Tokenize examples and sort them, longest first, those of equal length by ``idx``.
 
@@ -397,11 +403,12 @@ def encode_longest_first(
         examples: See `extract`.
         tokenizer: That of the model.
         max_length: Longest sequence kept, in tokens.
+        tolerant: See `darksecrets.core.data.encoding.encode`.
 
     Returns:
         The rows of the store, see `attention.store`; and the model's inputs, in the same order.
     """
-    encoded = encode(examples, tokenizer, max_length, layout=True)
+    encoded = encode(examples, tokenizer, max_length, layout=True, tolerant=tolerant)
     numbers = list(examples.get("idx", range(len(encoded["input_ids"]))))
     if len(numbers) != len(encoded["input_ids"]) or len({*numbers}) < len(numbers):
         raise InputError(

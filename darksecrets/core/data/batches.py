@@ -80,7 +80,7 @@ def load_split(
 
     data = load_from_disk(str(dataset_folder))[split]
     columns = {name: list(data[name]) for name in task.columns}
-    encoded = encode(columns, tokenizer, max_length)
+    encoded = encode(columns, tokenizer, max_length, where=f"{task.name}, {split}")
     padding = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
     return EncodedSplit(
         idx=np.asarray(data["idx"], dtype=np.int64),

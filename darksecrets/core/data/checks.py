@@ -7,7 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.core.data.files import is_blank
-from darksecrets.core.data.sources import SPLITS, TRAIN, VALIDATION, require_every_class
+from darksecrets.core.data.sources import (
+    SPLITS,
+    TRAIN,
+    VALIDATION,
+    require_every_class,
+    say_shared,
+)
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run.errors import InputError
 
@@ -47,6 +53,8 @@ def check(dataset: DatasetDict, task: Task) -> dict[str, Any]:
     texts = list(task.columns)
     repeated = {split: tables[split].duplicated(texts) for split in SPLITS}
     shared = _shared(tables[TRAIN], tables[VALIDATION], texts)
+    columns = tables[VALIDATION][texts].to_numpy().tolist()
+    say_shared(f"{task.name}, {VALIDATION}", shared.tolist(), columns)
     splits = {
         split: {
             "examples": len(table),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from darksecrets.core.data import coverage
 from darksecrets.core.run.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
 
 #: Text columns of the project's data; examples of single-sentence tasks have only the first.
 SENTENCES = ("sentence1", "sentence2")
@@ -81,6 +81,8 @@ def encode(
     max_length: int,
     *,
     layout: bool = False,
+    where: str = "The examples",
+    tolerant: bool = False,
 ) -> dict[str, list[list[Any]]]:
     """Tokenize examples without padding; pairs are truncated at the end of the longer sentence.
 
@@ -93,7 +95,9 @@ def encode(
             [SEP]), ``offset_mapping`` (start and end, exclusive, in characters of its sentence;
             (0, 0) for special tokens) and ``segments`` (0 first sentence, 1 second; a special
             token belongs to the sentence before it, as in BERT's segment ids, even if the model
-            has no such ids).
+            has no such ids). A special token that a text has in letters is one, too.
+        where: What the examples are, for messages.
+        tolerant: Whether examples of which nearly nothing is known are encoded all the same.
 
     Returns:
         The model's inputs (``input_ids``, ``attention_mask``, and ``token_type_ids`` if the model
@@ -102,9 +106,11 @@ def encode(
     Raises:
         InputError: The model cannot take sequences of ``max_length`` tokens, or the layout is
             requested and the tokenizer does not report offsets; or the columns are not lists of
-            texts of one length.
+            texts of one length; or the tokenizer makes nothing of a text, or nearly nothing of all.
     """
     texts = _texts_of(columns)
+    if len(texts) > 1 and tokenizer.is_fast:
+        check_pairs(tokenizer)
     if max_length > tokenizer.model_max_length:
         raise InputError(
             f"max_length is {max_length} tokens, but the model takes {tokenizer.model_max_length} "
@@ -125,10 +131,62 @@ def encode(
         return_offsets_mapping=layout,
     )
     result: dict[str, list[list[Any]]] = dict(encoded)
+    if tokenizer.is_fast:
+        coverage.look(
+            texts,
+            encoded.encodings or [],
+            tokenizer.backend_tokenizer,
+            tokenizer.unk_token_id,
+            max_length,
+            where=where,
+            tolerant=tolerant,
+        )
     if layout:
         examples = range(len(result["input_ids"]))
         result["segments"] = [_segments(encoded.sequence_ids(i)) for i in examples]
+        for example in coverage.with_special_tokens(texts, tokenizer.backend_tokenizer):
+            _mark_special_tokens(result, example, tokenizer)
     return result
+
+
+def check_pairs(tokenizer: PreTrainedTokenizerBase) -> None:
+    """Check that a pair of texts becomes [CLS] text [SEP] text [SEP], whatever their names.
+
+    A template of single texts alone makes pairs without any special token.
+
+    Raises:
+        InputError: Shows what the tokenizer makes of a pair.
+    """
+    encoded = tokenizer("a", "a")
+    ids, texts = encoded["input_ids"], encoded.sequence_ids()
+    first, second = (
+        [place for place, number in enumerate(texts) if number == text] for text in (0, 1)
+    )
+    is_whole = (ids[0], ids[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
+    between = ids[first[-1] + 1 : second[0]] if first and second else []
+    if not is_whole or tokenizer.sep_token_id not in between:
+        found = " ".join(tokenizer.convert_ids_to_tokens(ids))
+        raise InputError(
+            f"{tokenizer.name_or_path}: the tokenizer makes '{found}' of the pair 'a', 'a', not "
+            f"{tokenizer.cls_token} a {tokenizer.sep_token} a {tokenizer.sep_token}. Give its "
+            "post-processor (tokenizer.json) a template of pairs, or use tasks of single texts."
+        )
+
+
+def _mark_special_tokens(
+    result: dict[str, list[list[Any]]], example: int, tokenizer: PreTrainedTokenizerBase
+) -> None:
+    """Count the special tokens that a text has in letters as what they are to the model.
+
+    The unknown token and the mask stand for words, and stay such.
+    """
+    special = {tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id}
+    special |= {tokenizer.bos_token_id, tokenizer.eos_token_id}
+    special -= {tokenizer.unk_token_id, tokenizer.mask_token_id}
+    for place, number in enumerate(result["input_ids"][example]):
+        if number in special:
+            result["special_tokens_mask"][example][place] = 1
+            result["offset_mapping"][example][place] = (0, 0)
 
 
 def _texts_of(columns: Mapping[str, Sequence[str]]) -> list[list[str]]:

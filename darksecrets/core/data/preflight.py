@@ -14,20 +14,21 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.libraries import can_import
 
 
-def check(config: Mapping[str, Any]) -> None:
+def check(config: Mapping[str, Any]) -> dict[str, dict[str, list[list[str]]]]:
     """Check the data files on this machine.
 
     Args:
         config: A resolved configuration.
+
+    Returns:
+        By task with local files, and by split, the text columns of some examples.
 
     Raises:
         InputError: A file is missing, or a line is malformed.
     """
     tasks = _tasks(config)
     _check_folder(tasks, config["data"]["folder"])
-    for task in tasks:
-        if isinstance(task.data, Files):
-            sources.check_files(task)
+    return {task.name: sources.check_files(task) for task in tasks if isinstance(task.data, Files)}
 
 
 def _check_folder(tasks: list[Task], folder: str | None) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fnmatch
 import logging
 import math
+import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -33,8 +34,10 @@ TRAIN, VALIDATION = SPLITS = ("train", "validation")
 # break), and a few questions are empty. Like other loaders, we skip such lines, but count them: a
 # file with more than this share of them is not the published file.
 FLAWED_SHARE = 0.001
-MOST_SHARED = 0.5
+MOST_SHARED = 0.01
 """Share of validation examples that may also be training examples without a warning."""
+_LOOKED_AT = 1000
+"""Examples of a split that are encoded before the first job."""
 
 
 # --- The common form --------------------------------------------------------------------------
@@ -121,9 +124,10 @@ def check_hub_columns(tasks: Iterable[Task]) -> None:
 
     for task in tasks:
         if isinstance(data := task.data, HubData):
-            pattern = _hub_patterns(data)[TRAIN]
-            schema = hub.schema(data.repository, data.revision, pattern)
-            _check_hub_columns(task, Features.from_arrow_schema(schema), f"{_origin(data)}, train")
+            for split, pattern in _hub_patterns(data).items():
+                schema = hub.schema(data.repository, data.revision, pattern)
+                found = Features.from_arrow_schema(schema)
+                _check_hub_columns(task, found, f"{_origin(data)}, {split}")
 
 
 def _origin(data: HubData) -> str:
@@ -151,18 +155,20 @@ def read_hub(task: Task) -> DatasetDict:
     patterns = _hub_patterns(task.data)
     folder = hub.download(repository, revision, list(patterns.values()), "dataset")
     origin = _origin(task.data)
-    shards = {split: _shards(folder, pattern) for split, pattern in patterns.items()}
-    raw = load_dataset("parquet", data_files=shards)
     splits = {}
     for split in SPLITS:
         where = f"{origin}, {split}"
-        _check_hub_columns(task, raw[split].features, where)
+        shards = _shards(folder, patterns[split])
+        _require_one_schema(shards, task, where)
+        # Each split by itself: together, both would get the names of classes of the first.
+        raw = load_dataset("parquet", data_files={split: shards}, split=split)
+        _check_hub_columns(task, raw.features, where)
         names = dict(zip(task.text, task.columns, strict=True)) | {task.label: "label"}
-        kept = [*names, *(["idx"] if "idx" in raw[split].features else [])]
-        table = raw[split].select_columns(kept).to_pandas().rename(columns=names)
+        kept = [*names, *(["idx"] if "idx" in raw.features else [])]
+        table = raw.select_columns(kept).to_pandas().rename(columns=names)
         if "idx" not in table:
             table["idx"] = range(len(table))
-        table["label"] = _hub_labels(table, task, raw[split].features, where)
+        table["label"] = _hub_labels(table, task, raw.features, where)
         splits[split] = _drop_empty_texts(table, task, where)
     return build_dataset(task, splits, origin)
 
@@ -181,6 +187,23 @@ def _shards(folder: Path, pattern: str) -> list[str]:
             "The cache is incomplete: run once with a connection to the Hub."
         )
     return [str(path) for path in paths]
+
+
+def _require_one_schema(shards: Sequence[str], task: Task, where: str) -> None:
+    """Raise an error unless all files of a split number their classes alike."""
+    from datasets import Features
+    from pyarrow import parquet
+
+    known = {}
+    for path in shards:
+        found = Features.from_arrow_schema(parquet.read_schema(path)).get(task.label)
+        known[tuple(getattr(found, "names", None) or ())] = path
+    if len(known) > 1:
+        said = "; ".join(f"{', '.join(names) or 'none'} in {path}" for names, path in known.items())
+        raise InputError(
+            f"{where}: the files name the classes differently: {said}. Expected one encoding of "
+            "the labels: choose a revision that was encoded as a whole."
+        )
 
 
 def _check_hub_columns(task: Task, found: Features, where: str) -> None:
@@ -258,11 +281,14 @@ def paths_of(task: Task) -> dict[str, Path]:
     return {TRAIN: task.data.train, VALIDATION: task.data.validation}
 
 
-def check_files(task: Task) -> None:
+def check_files(task: Task) -> dict[str, list[list[str]]]:
     """Check both files of a task row by row, before any job; imports no heavy library.
 
     Args:
         task: A task whose data are local files.
+
+    Returns:
+        By split, the text columns of some examples.
 
     Raises:
         InputError: A file or column is missing, a row is malformed, a class has no training
@@ -291,7 +317,15 @@ def check_files(task: Task) -> None:
             "expected different labels: nothing can be learned from one. Correct the file."
         )
     seen = {row.texts for row in examples[TRAIN]}
-    say_shared(str(paths[VALIDATION]), [row.texts in seen for row in examples[VALIDATION]])
+    shared = [row.texts in seen for row in examples[VALIDATION]]
+    say_shared(str(paths[VALIDATION]), shared, [row.texts for row in examples[VALIDATION]])
+    return {split: _some(rows) for split, rows in examples.items()}
+
+
+def _some(rows: Sequence[_Example]) -> list[list[str]]:
+    """The text columns of some rows, drawn at random."""
+    chosen = random.Random(0).sample(list(rows), min(_LOOKED_AT, len(rows)))
+    return [list(column) for column in zip(*(row.texts for row in chosen), strict=True)]
 
 
 def texts_of(task: Task) -> list[str]:
@@ -304,18 +338,21 @@ def texts_of(task: Task) -> list[str]:
     return list(dict.fromkeys(text for example in examples for text in example.texts))
 
 
-def say_shared(where: str, shared: Sequence[bool]) -> None:
-    """Log a warning if most validation examples are training examples, too.
+def say_shared(where: str, shared: Sequence[bool], texts: Sequence[Sequence[str]]) -> None:
+    """Log a warning if validation examples are training examples, too.
 
     Args:
         where: The validation split, in words.
         shared: [examples] whether the text of each is that of a training example.
+        texts: [examples] the text of each, one or two sentences.
     """
-    if (count := sum(shared)) > MOST_SHARED * len(shared):
+    if (count := sum(shared)) >= MOST_SHARED * len(shared) and count:
+        first = next(text for text, is_shared in zip(texts, shared, strict=True) if is_shared)
         logger.warning(
-            "%s: %d of %d validation examples have the text of a training example. Scores on them "
-            "show what a model remembers. Expected other texts: compare the two files.",
-            *(where, count, len(shared)),
+            "%s: %d of %d validation examples (%.1f%%) have the text of a training example, such "
+            "as %s. Scores on them show what a model remembers: compare the two files.",
+            *(where, count, len(shared), 100 * count / len(shared)),
+            " | ".join(map(short, first)),
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
     from transformers import PreTrainedConfig, PreTrainedModel
 
@@ -390,11 +391,11 @@ def check_maps(model: PreTrainedModel, folder: Path, max_length: int) -> None:
         raise _unusable(folder, config, f"maps of the shapes {shapes}", wanted)
     if not any(each[0].triu(1).any() for each in maps):
         raise _no_encoder(folder, config, "a decoder")
-    for text, length in enumerate((max_length, _SHORT)):
-        sums = [each[text, :, :length, :length].sum(-1) for each in maps]
-        if any(not (each - 1).abs().max() <= 1e-4 for each in sums):  # NaN is wrong, too
-            found = "rows that do not sum to 1, as damaged weights give"
-            raise _unusable(folder, config, found, "rows that do")
+    if not _sum_to_1(maps, max_length):
+        found = "rows that do not sum to 1, as damaged weights give"
+        if not _type_sums_to_1(folder):
+            found = "rows that do not sum to 1, whatever its weights: the type is not supported"
+        raise _unusable(folder, config, found, "rows that do")
     if all((each[0] - 1 / max_length).abs().max() <= _EQUAL for each in maps):
         found = "the same attention everywhere, as weights of zeros give"
         raise _unusable(folder, config, found, "maps that differ from place to place")
@@ -403,6 +404,27 @@ def check_maps(model: PreTrainedModel, folder: Path, max_length: int) -> None:
     if not is_reachable(model) and any((each[0] == 0).any() for each in maps):
         found = "places of a map that a token does not attend to"
         raise _unusable(folder, config, found, "attention to all tokens")
+
+
+def _sum_to_1(maps: Sequence[torch.Tensor], max_length: int) -> bool:
+    """Whether rows of maps sum to 1 over the real tokens of the texts of `check_maps`."""
+    return all(
+        (each[text, :, :length, :length].sum(-1) - 1).abs().max() <= 1e-4  # false of NaN
+        for text, length in enumerate((max_length, _SHORT))
+        for each in maps
+    )
+
+
+def _type_sums_to_1(folder: Path) -> bool:
+    """Whether rows of maps sum to 1 in a small random model of a checkpoint's type."""
+    import torch
+
+    from darksecrets.core.models.session import observe, trial_inputs
+
+    model = trial_model(folder)
+    with torch.inference_mode(), observe(model, maps=True) as seen:
+        model(**trial_inputs(model, 2 * _SHORT))
+    return _sum_to_1(list(seen.maps.values()), 2 * _SHORT)
 
 
 @contextlib.contextmanager

@@ -235,30 +235,6 @@ def _check_special_tokens(folder: Path, tokenizer: PreTrainedTokenizerBase) -> N
         )
 
 
-def check_pairs(tokenizer: PreTrainedTokenizerBase) -> None:
-    """Check that a pair of texts becomes [CLS] text [SEP] text [SEP], whatever their names.
-
-    A template of single texts alone makes pairs without any special token.
-
-    Raises:
-        InputError: Shows what the tokenizer makes of a pair.
-    """
-    encoded = tokenizer("a", "a")
-    ids, texts = encoded["input_ids"], encoded.sequence_ids()
-    first, second = (
-        [place for place, number in enumerate(texts) if number == text] for text in (0, 1)
-    )
-    is_whole = (ids[0], ids[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
-    between = ids[first[-1] + 1 : second[0]] if first and second else []
-    if not is_whole or tokenizer.sep_token_id not in between:
-        found = " ".join(tokenizer.convert_ids_to_tokens(ids))
-        raise InputError(
-            f"{tokenizer.name_or_path}: the tokenizer makes '{found}' of the pair 'a', 'a', not "
-            f"{tokenizer.cls_token} a {tokenizer.sep_token} a {tokenizer.sep_token}. Give its "
-            "post-processor (tokenizer.json) a template of pairs, or use tasks of single texts."
-        )
-
-
 def _check_normalization(folder: Path, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise an error if a tokenizer changes texts so that it can never make much of its vocabulary.
 

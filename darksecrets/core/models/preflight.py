@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.core.data import hub
+from darksecrets.core.data import coverage, hub
+from darksecrets.core.data.encoding import SENTENCES, encode
 from darksecrets.core.models import checkpoints, loading
 from darksecrets.core.models.size import config_file
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.libraries import can_import
 
 
@@ -28,6 +30,41 @@ def check(config: Mapping[str, Any]) -> None:
         checkpoints.check(model, max_length)
         if model["source"] == "folder" and not checkpoints.is_shipped(Path(model["folder"])):
             loading.check_fit(Path(model["folder"]), max_length)
+
+
+def check_texts(
+    config: Mapping[str, Any], texts: Mapping[str, Mapping[str, list[list[str]]]]
+) -> None:
+    """Check what the tokenizer of a model on this machine leaves of the tasks' texts.
+
+    Args:
+        config: A resolved configuration.
+        texts: By task and split, the text columns of some examples.
+
+    Raises:
+        InputError: A text has no word piece, or nearly nothing is left of a task; or the tokenizer
+            cannot join two texts.
+    """
+    model, max_length = config["model"], config["fine_tuning"]["max_length"]
+    if model["source"] != "folder" or not can_import("safetensors", "torch", "transformers"):
+        return
+    folder = Path(model["folder"])
+    tokenizer = None if checkpoints.is_shipped(folder) else loading.load_tokenizer(folder)
+    for task, splits in texts.items():
+        if tokenizer is None and _is_shipped(config["tasks"][task]):
+            continue
+        for split, columns in splits.items():
+            where = f"{task}, {split}"
+            if tokenizer is None:
+                coverage.look_with(folder, columns, max_length, where)
+                continue
+            named = dict(zip(SENTENCES, columns, strict=False))
+            encode(named, tokenizer, max_length, where=where)
+
+
+def _is_shipped(entry: Mapping[str, Any]) -> bool:
+    """Whether the data of a task are those that the tiny BERT was made for."""
+    return Path(entry["files"]["train"]).resolve().is_relative_to(RESOURCES)
 
 
 def check_hub(config: Mapping[str, Any]) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.core.run.cells import unquoted
-
 TABLE = "learned"
 """Name of the table, see `darksecrets.paper.finetuning.tables.LEARNED`."""
 MARK = "‡"
@@ -19,8 +17,15 @@ WHY = "not better than the majority class (paired test), or below a bag of words
 NOTE = f"{MARK} not learned: {WHY} (Table 1)"
 ADVICE = (
     "What such models do says nothing of their task. Change `fine_tuning.learning_rate`, "
-    "`fine_tuning.epochs` or the task's `epochs`, or give it more examples (`data.size`)."
+    "`fine_tuning.epochs` or the task's `epochs`, or give it more training examples."
 )
+MUCH = 0.05
+"""Share of texts cut, or of words unknown, from which on it is said."""
+_UNSEEN = {
+    "texts_cut": "of the texts are cut (`fine_tuning.max_length`)",
+    "words_unknown": "of the words are unknown to the encoder",
+}
+"""Columns of the table that say what a model does not see."""
 _ALL_SEEDS = ("", "nan", "None", "<NA>")  # an empty cell, as text or as pandas has it
 
 
@@ -30,13 +35,29 @@ def unlearned(rows: Iterable[Mapping[Any, Any]]) -> dict[str, str]:
     Args:
         rows: Those of the table, as read by pandas or as text.
     """
-    return {
-        row["task"]: "{:.1f}, majority class {:.1f}, bag of words {:.1f}".format(
-            *(float(row[name]) for name in ("score", "majority", "bag_of_words"))
-        )
-        for row in rows
-        if str(row["seed"]) in _ALL_SEEDS and str(row["learned"]) == "False"
-    }
+    found = {}
+    for row in rows:
+        if str(row["seed"]) in _ALL_SEEDS and str(row["learned"]) == "False":
+            numbers = (float(row[name]) for name in ("score", "majority", "bag_of_words"))
+            said = "{:.1f}, majority class {:.1f}, bag of words {:.1f}".format(*numbers)
+            found[row["task"]] = "; ".join([said, *_unseen(row)])
+    return found
+
+
+def _unseen(row: Mapping[Any, Any]) -> list[str]:
+    """What models of a task do not see of its texts, in words; mostly nothing."""
+    shares = {name: float(row.get(name) or 0) for name in _UNSEEN}
+    return [f"{share:.0%} {_UNSEEN[name]}" for name, share in shares.items() if share >= MUCH]
+
+
+def unseen(rows: Iterable[Mapping[Any, Any]]) -> dict[str, str]:
+    """By task, what its models do not see of its texts, in words, where it is much.
+
+    Args:
+        rows: See `unlearned`.
+    """
+    said = {row["task"]: ", ".join(_unseen(row)) for row in rows if str(row["seed"]) in _ALL_SEEDS}
+    return {task: words for task, words in said.items() if words}
 
 
 def failed(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
@@ -72,14 +93,23 @@ def read(*paths: Path) -> dict[str, str]:
     """The same from the files of such tables, without pandas; nothing of files that are missing."""
     found: dict[str, str] = {}
     for path in paths:
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as file:
-                found |= unlearned(csv.DictReader(file))
-    return {unquoted(task): scores for task, scores in found.items()}
+        found |= unlearned(_rows(path))
+    return found
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of such a table; none if it is missing."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def warnings(results: Path) -> list[str]:
-    """Lines about models of a run that have not learned, and what to change; often none."""
-    found = read(results / "tables" / f"{TABLE}.csv")
+    """Lines about models of a run that have not learned, or do not see their texts; often none."""
+    rows = _rows(results / "tables" / f"{TABLE}.csv")
+    found = unlearned(rows)
     said = [f"{MARK} {task} is not learned: {scores}." for task, scores in found.items()]
-    return [*said, ADVICE, ""] if said else []
+    advice = [ADVICE, ""] if said else []
+    others = {task: words for task, words in unseen(rows).items() if task not in found}
+    return [*said, *advice, *(f"{task}: {words}." for task, words in others.items())]

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import pandas as pd
 
-from darksecrets.core.run import cells
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
 
@@ -226,8 +225,8 @@ class Table:
     def write(self, frame: pd.DataFrame, path: Path) -> None:
         """Check a table and write it atomically; the same table gives the same bytes.
 
-        CSV files have `digits` significant digits, and text that a spreadsheet would run is quoted
-        (see `cells`); Parquet files have one row group.
+        CSV files have `digits` significant digits, and text as it is; Parquet files have one row
+        group.
 
         Raises:
             InputError: See `check`; an old file at ``path`` is kept.
@@ -239,8 +238,6 @@ class Table:
                 self._model(table, path)
                 _write_parquet(self, [table], temporary)
             else:
-                for name in self._texts:
-                    table[name] = cells.quote(table[name])
                 table.to_csv(temporary, index=False, float_format=f"%.{self.digits}g")
 
     def read(self, path: str | Path, columns: Collection[str] | None = None) -> pd.DataFrame:
@@ -339,11 +336,6 @@ class Table:
                 f"has those of one ({self._what()}). {_NOT_WRITTEN}"
             )
         return tuple(value for value in models.iloc[0] if not pd.isna(value))
-
-    @property
-    def _texts(self) -> list[str]:
-        """Names of the columns that may hold any text."""
-        return [column.name for column in self.columns if column.kind == "text"]
 
     @property
     def _remedy(self) -> str:
@@ -500,8 +492,6 @@ def _read_csv(table: Table, path: Path, columns: Collection[str] | None) -> pd.D
     except (ValueError, TypeError):
         # A value has the wrong type. Read as text, so that `check` finds which.
         frame = _as_text(table, path, options)
-    for name in {*table._texts} & {*frame}:
-        frame[name] = cells.unquote(frame[name])
     return frame
 
 

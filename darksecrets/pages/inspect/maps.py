@@ -42,7 +42,9 @@ def extract_examples(
 
     table = describe_examples(examples, load_tokenizer(model), max_length)
     columns = texts.columns(examples)
-    details = extract_maps(model, columns, store, max_length=max_length, batch_size=batch_size)
+    details = extract_maps(
+        model, columns, store, max_length=max_length, batch_size=batch_size, tolerant=True
+    )
     return table, details
 
 
@@ -61,7 +63,7 @@ def describe_examples(
     from darksecrets.core.data.encoding import encode
 
     columns = texts.columns(examples)
-    encoded = encode(columns, tokenizer, max_length, layout=True)
+    encoded = encode(columns, tokenizer, max_length, layout=True, where="text", tolerant=True)
     for number, special in enumerate(encoded["special_tokens_mask"], 1):
         if all(special):
             raise InputError(

@@ -16,13 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.core.data import sources
+from darksecrets.core.data.files import short
 from darksecrets.core.data.tasks import Files, Task
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
 from darksecrets.paper.features import gold_words, parser
+from darksecrets.paper.features.labels import is_english
 
 if TYPE_CHECKING:
     from datasets import Dataset
+    from spacy.language import Language
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +65,7 @@ def annotate(
     else:
         nlp = parser.load_pipeline(settings["pipeline"])
         used = {"pipeline": parser.identify(nlp)}
+        _warn_of_language(nlp, task.name, [text for texts in columns.values() for text in texts])
         found = list(parser.parse(sample, columns, nlp))
     with atomic(output) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for example in found:
@@ -116,7 +120,11 @@ def check(config: Mapping[str, Any]) -> None:
         _log.warning("%s is not installed here: the first job will check the words.", needed)
         return
     if settings["source"] == "pipeline":
-        parser.load_pipeline(settings["pipeline"])
+        nlp = parser.load_pipeline(settings["pipeline"])
+        for name, entry in config["tasks"].items():
+            task = Task.from_entry(name, entry)
+            if isinstance(task.data, Files):
+                _warn_of_language(nlp, name, sources.texts_of(task))
         return
     corpus = gold_words.read(map(Path, settings["conllu"]))
     for name, entry in config["tasks"].items():
@@ -125,13 +133,31 @@ def check(config: Mapping[str, Any]) -> None:
             raise InputError(f"{name}: {gold_words.refusal(missing)}")
 
 
+def _warn_of_language(nlp: Language, task: str, texts: Sequence[str]) -> None:
+    """Log a warning if a pipeline for English is to annotate texts of another language."""
+    if nlp.lang == "en" and is_english(texts) is False:
+        _log.warning(
+            "%s: the texts, such as %s, do not look English, but annotation.pipeline %s is for "
+            "English: its tags would mean nothing. Give CoNLL-U files (annotation.source: conllu), "
+            "or set annotation.source to none.",
+            *(task, short(texts[0]), nlp.meta["name"]),
+        )
+
+
 def check_files(config: Mapping[str, Any]) -> None:
-    """Check, for plans too, that CoNLL-U files are there.
+    """Check, for plans too, that CoNLL-U files are there; warn if a pipeline is not.
 
     Raises:
-        InputError: One is missing.
+        InputError: A file is missing.
     """
-    if config["annotation"]["source"] != "conllu":
+    settings = config["annotation"]
+    if settings["source"] == "pipeline" and not parser.is_installed(settings["pipeline"]):
+        _log.warning(
+            "annotation.pipeline: there is no spaCy pipeline %r here. What needs tags and "
+            "dependencies (Figure 7, pairs of words) will stop: %s",
+            *(settings["pipeline"], parser.INSTALL),
+        )
+    if settings["source"] != "conllu":
         return
     if missing := [path for path in config["annotation"]["conllu"] if not Path(path).is_file()]:
         raise InputError(
@@ -146,5 +172,5 @@ def left_out(config: Mapping[str, Any], _: Path) -> str:
         return ""
     return (
         "Words have no tags and dependencies, because annotation.source is 'none'; 'pipeline' or "
-        "'conllu' gives them some."
+        "'conllu' gives them some. Table 1 and Figures 1 to 6, 8 and 9 need none."
     )

@@ -1,23 +1,32 @@
 """Words of a task's texts from CoNLL-U files (sections 4.4 and 4.5).
 
 So a language without a spaCy pipeline has word features, and so has text with gold annotation. A
-text is one sentence of the files, or several that follow each other; white space does not matter.
+text is one sentence of the files, or several that follow each other; white space does not matter,
+nor whether accents are composed. In other languages than English, the files say which words negate
+(Polarity) and what a pronoun agrees with (Person, Number), since the paper's lists are English.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import bisect
+import logging
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import regex
 
 from darksecrets.core.data import conllu_files
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.features.labels import (
     NOUNS,
+    PLURAL_NOUNS,
     PRONOUNS,
+    SINGULAR_NOUNS,
     antecedent,
+    is_english,
     unknown_dependencies,
     unknown_tags,
 )
@@ -65,6 +74,20 @@ def penn_tag(word: Token) -> str:
     return f"{tag}S" if part in ("NOUN", "PROPN") and is_plural else tag
 
 
+_FEATURES = ("Polarity", "Person", "Number")
+"""Morphological features of Universal Dependencies that word features follow from."""
+_AGREEING = {"Sing": SINGULAR_NOUNS, "Plur": PLURAL_NOUNS}
+"""Tags of the nouns that a pronoun agrees with, by its number."""
+
+_log = logging.getLogger(__name__)
+
+
+def features_of(word: Token) -> str:
+    """The features of a word that matter here, as files write them: ``Person=3|Number=Sing``."""
+    found = word["feats"] or {}
+    return "|".join(f"{name}={found[name]}" for name in _FEATURES if name in found)
+
+
 def own_tag(word: Token) -> str:
     """The language's own tag of a word."""
     return str(word["xpos"] or "_")
@@ -80,6 +103,7 @@ def read(paths: Iterable[Path]) -> Corpus:
         InputError: See `darksecrets.core.data.conllu_files.read`.
     """
     sentences: list[Sentence] = []
+    marked: list[tuple[str, ...] | None] = []
     for path in paths:
         found = conllu_files.read(path, own_tag)
         if unknown_tags(_tags(found)):
@@ -97,7 +121,28 @@ def read(paths: Iterable[Path]) -> Corpus:
                 "Universal Dependencies or ClearNLP."
             )
         sentences += found
-    return Corpus(sentences)
+        marked += _marked(path, found)
+    return Corpus(sentences, marked)
+
+
+def _marked(path: Path, sentences: Sequence[Sentence]) -> list[tuple[str, ...] | None]:
+    """The features of the words of each sentence; None in English, which has the paper's lists."""
+    english = is_english(sentence.text for sentence in sentences)
+    if english:
+        return [None] * len(sentences)
+    found = [sentence.tags for sentence in conllu_files.read(path, features_of)]
+    every = {feature for words in found for word in words for feature in word.split("|")}
+    says_more = any(feature.startswith(("Polarity", "Person")) for feature in every)
+    if english is None and not says_more:  # too few words to tell, and nothing but the lists
+        return [None] * len(sentences)
+    for feature, lost in (("Polarity=Neg", "negations"), ("Person=3", "nouns of pronouns")):
+        if feature not in every:
+            _log.warning(
+                "%s: the texts are not English, and no word has the feature %s: there are no %s. "
+                "Add the feature in the sixth column.",
+                *(path, feature, lost),
+            )
+    return list(found)
 
 
 def _tags(sentences: Iterable[Sentence]) -> set[str]:
@@ -107,8 +152,11 @@ def _tags(sentences: Iterable[Sentence]) -> set[str]:
 class Corpus:
     """Annotated sentences, in which texts are looked up."""
 
-    def __init__(self, sentences: Sequence[Sentence]) -> None:
+    def __init__(
+        self, sentences: Sequence[Sentence], marked: Sequence[tuple[str, ...] | None]
+    ) -> None:
         self._sentences = sentences
+        self._marked = marked
         self._letters = [_letters(sentence.text) for sentence in sentences]
         self._places: dict[str, list[int]] = {}
         for place, letters in enumerate(self._letters):
@@ -131,26 +179,29 @@ class Corpus:
         found = self._found(text)
         if found is None:
             raise InputError(refusal([text]))
-        places = [place for place, letter in enumerate(text) if not letter.isspace()]
+        places = _spans(text)
         words: list[dict[str, Any]] = []
-        for sentence in found:
-            own = _words(sentence, len(words))
-            before = _letters_before(sentence.text)
+        for number in found:
+            sentence = self._sentences[number]
+            own = _words(sentence, self._marked[number], len(words))
+            known = _spans(sentence.text)
+            starts = [start for start, _ in known]
             for word in own:
-                first, last = before[word["start"]], before[word["end"]] - 1
-                word["start"], word["end"] = places[first], places[last] + 1
+                first = bisect.bisect_right(starts, word["start"]) - 1
+                last = bisect.bisect_left(starts, word["end"]) - 1
+                word["start"], word["end"] = places[first][0], places[last][1]
                 word["text"] = text[word["start"] : word["end"]]
-            places = places[before[-1] :]
+            places = places[len(known) :]
             words += own
         return words
 
-    def _found(self, text: str) -> Sequence[Sentence] | None:
-        """The sentences that a text consists of; of several runs, the first."""
+    def _found(self, text: str) -> range | None:
+        """The numbers of the sentences that a text consists of; of several runs, the first."""
         letters = _letters(text)
         for length in self._lengths:
             for first in self._places.get(letters[:length], ()) if length <= len(letters) else ():
                 if (after := self._end(letters, first)) is not None:
-                    return self._sentences[first:after]
+                    return range(first, after)
         return None
 
     def _end(self, letters: str, first: int) -> int | None:
@@ -175,15 +226,18 @@ def refusal(missing: Sequence[str]) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join(text.split())
+    """A text without white space, composed (NFC)."""
+    return unicodedata.normalize("NFC", "".join(text.split()))
 
 
-def _letters_before(text: str) -> list[int]:
-    """How many characters but white space are before each character, and before the end."""
-    return list(itertools.accumulate((not character.isspace() for character in text), initial=0))
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where the letters of a text are, each with its marks; white space is none."""
+    if text.isascii():
+        return [(at, at + 1) for at, letter in enumerate(text) if not letter.isspace()]
+    return [found.span() for found in regex.finditer(r"\X", text) if not found[0].isspace()]
 
 
-def _words(sentence: Sentence, before: int) -> list[dict[str, Any]]:
+def _words(sentence: Sentence, marked: Sequence[str] | None, before: int) -> list[dict[str, Any]]:
     """The words of a sentence that follows some words; characters are those of the sentence."""
     groups: list[list[int]] = []  # parts of a contraction share their characters
     for place, span in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
@@ -207,8 +261,22 @@ def _words(sentence: Sentence, before: int) -> list[dict[str, Any]]:
                 "dep": sentence.labels[main],
             }
         )
-    _add_antecedents(words, sentence, groups, before)
+    agreeing = None
+    if marked is not None:
+        features = [set("|".join(marked[part] for part in group).split("|")) for group in groups]
+        agreeing = [_agreeing(each) for each in features]
+        for word, each in zip(words, features, strict=True):
+            word["negation"] = "Polarity=Neg" in each
+    _add_antecedents(words, sentence, groups, before, agreeing)
     return words
+
+
+def _agreeing(features: Set[str]) -> frozenset[str]:
+    """Tags of the nouns that a pronoun of these features agrees with; none but in third person."""
+    numbers = _AGREEING if "Person=3" in features else {}
+    return frozenset().union(
+        *(tags for number, tags in numbers.items() if f"Number={number}" in features)
+    )
 
 
 def _head_word(sentence: Sentence, place: int, group_of: Mapping[int, int]) -> int | None:
@@ -218,12 +286,18 @@ def _head_word(sentence: Sentence, place: int, group_of: Mapping[int, int]) -> i
 
 
 def _add_antecedents(
-    words: list[dict[str, Any]], sentence: Sentence, groups: Sequence[Sequence[int]], before: int
+    words: list[dict[str, Any]],
+    sentence: Sentence,
+    groups: Sequence[Sequence[int]],
+    before: int,
+    agreeing: Sequence[frozenset[str]] | None,
 ) -> None:
     """Say which noun each pronoun stands for: as annotated, or as `antecedent` guesses."""
     if sentence.mentions is None:
         forms = [sentence.words[group[0]] for group in groups]
         tagged = [{**word, "text": form} for word, form in zip(words, forms, strict=True)]
+        if agreeing is not None:
+            tagged = [{**word, "agrees": tags} for word, tags in zip(tagged, agreeing, strict=True)]
         for number, word in enumerate(words):
             found = antecedent(tagged, number, 0)
             word["antecedent"] = None if found is None else before + found

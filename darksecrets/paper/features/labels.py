@@ -1,18 +1,20 @@
 """The paper's features from the labels of a tagger and a parser (sections 4.4 and 4.5).
 
 All label names are here: Penn tags, and the two sets of dependency labels that parsers of English
-use, ClearNLP's (the authors') and those of Universal Dependencies (UD).
+use, ClearNLP's (the authors') and those of Universal Dependencies (UD). A label of UD with a
+subtype, such as ``nsubj:caus``, is what its universal part says. Lists of words are of English.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from darksecrets.core.arrays import Flags
+from darksecrets.core.data.words import words_of
 from darksecrets.core.run.files import RESOURCES
 
 
@@ -34,10 +36,14 @@ VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ"})
 
 SUBJECTS = frozenset(
     {"nsubj", "nsubjpass", "csubj", "csubjpass", "agent", "expl"}  # ClearNLP
-    | {"nsubj:pass", "nsubj:outer", "csubj:pass", "csubj:outer", "obl:agent"}  # UD, in addition
+    # UD, in addition. Other expletives (`expl:pv`) are parts of a verb.
+    | {"obl:agent", "expl:subj"}
 )
 OBJECTS = frozenset({"dobj", "iobj", "dative", "attr", "oprd"} | {"obj"})
 PUNCTUATION = frozenset({"punct"})
+#: Relations of UD of which every subtype is one.
+_SUBJECTS_OF_UD = frozenset({"nsubj", "csubj"})
+_OBJECTS_OF_UD = frozenset({"obj", "iobj"})
 
 #: The paper's list. A contraction is one word here, whether or not the tokenizer splits it.
 NEGATIONS = _words(
@@ -53,6 +59,39 @@ PLURAL_PRONOUNS = _words("they them their theirs themselves")
 
 _LISTS = tomllib.loads((RESOURCES / "labels.toml").read_text(encoding="utf-8"))
 _PENN, _CLEARNLP, _UNIVERSAL = (_words(_LISTS[name]) for name in ("penn", "clearnlp", "universal"))
+
+
+#: Words of English that are no words of its neighbours: about a sixth of any English text.
+_ENGLISH = _words(
+    "the and that it with this are you they from have he she his which would there their been "
+    "who what when were has had does"
+)
+_ENGLISH_AT_LEAST = 0.04
+_FEW = 50
+"""Words of texts that are too few to tell their language."""
+
+
+def is_english(texts: Iterable[str]) -> bool | None:
+    """Whether texts look English, by their function words; None if they are too few to tell."""
+    words = [word.lower() for text in texts for word in words_of(text) if word[0].isalnum()]
+    if len(words) < _FEW:
+        return None
+    return sum(word in _ENGLISH for word in words) >= _ENGLISH_AT_LEAST * len(words)
+
+
+def is_subject(label: str) -> bool:
+    """Whether a dependency label is that of a subject."""
+    return label in SUBJECTS or label.split(":")[0] in _SUBJECTS_OF_UD
+
+
+def is_object(label: str) -> bool:
+    """Whether a dependency label is that of an object."""
+    return label in OBJECTS or label.split(":")[0] in _OBJECTS_OF_UD
+
+
+def is_punctuation(label: str) -> bool:
+    """Whether a dependency label is that of punctuation."""
+    return label.split(":")[0] in PUNCTUATION
 
 
 def unknown_tags(tags: Collection[str]) -> list[str]:
@@ -73,19 +112,24 @@ def word_features(tokens: Sequence[Mapping[str, Any]]) -> Flags:
     """Tell which features the words of a sentence have.
 
     Args:
-        tokens: ``text``, ``tag`` (Penn) and ``dep`` (of either set) of every word.
+        tokens: ``text``, ``tag`` (Penn) and ``dep`` (of either set) of every word; and
+            ``negation`` if the annotation says whether it is one.
 
     Returns:
         [words, features], features in the order of `WORD_FEATURES`.
     """
+    listed = negation_words([token["text"] for token in tokens])
     label_features = {
         "noun": [token["tag"] in NOUNS for token in tokens],
         "verb": [token["tag"] in VERBS for token in tokens],
         "pronoun": [token["tag"] in PRONOUNS for token in tokens],
-        "subject": [token["dep"] in SUBJECTS for token in tokens],
-        "object": [token["dep"] in OBJECTS for token in tokens],
-        "negation": negation_words([token["text"] for token in tokens]),
-        "punctuation": [token["dep"] in PUNCTUATION for token in tokens],
+        "subject": [is_subject(token["dep"]) for token in tokens],
+        "object": [is_object(token["dep"]) for token in tokens],
+        "negation": [
+            token.get("negation", is_listed)
+            for token, is_listed in zip(tokens, listed, strict=True)
+        ],
+        "punctuation": [is_punctuation(token["dep"]) for token in tokens],
     }
     return np.array([label_features[name] for name in WORD_FEATURES], dtype=np.bool_).T
 
@@ -107,7 +151,8 @@ def antecedent(tokens: Sequence[Mapping[str, Any]], number: int, first: int) -> 
     """Guess which noun a pronoun stands for: the nearest preceding one that agrees in number.
 
     Args:
-        tokens: ``text`` and ``tag`` of the words of a text.
+        tokens: ``text`` and ``tag`` of the words of a text; and ``agrees``, the tags of the nouns
+            that a pronoun agrees with, if the annotation says so.
         number: The word, a pronoun or not.
         first: First word of its sentence; earlier nouns are not considered.
 
@@ -116,7 +161,8 @@ def antecedent(tokens: Sequence[Mapping[str, Any]], number: int, first: int) -> 
     """
     if tokens[number]["tag"] not in PRONOUNS:
         return None
-    agreeing = agreeing_nouns(tokens[number]["text"]) & NOUNS
+    pronoun = tokens[number]
+    agreeing = pronoun["agrees"] if "agrees" in pronoun else agreeing_nouns(pronoun["text"])
     nouns = (i for i in range(number - 1, first - 1, -1) if tokens[i]["tag"] in agreeing)
     return next(nouns, None)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 _NEEDED = (
     ("token.tag", "tagger", "Penn tags", unknown_tags),
     ("token.dep", "parser", "labels of ClearNLP or Universal Dependencies", unknown_dependencies),
+)
+INSTALL = (
+    "Install the pipeline (python -m spacy download en_core_web_sm), or give the name or folder of "
+    "one that is installed."
 )
 _NOT_NEEDED = ["ner", "lemmatizer", "morphologizer", "textcat"]
 
@@ -59,6 +64,20 @@ def _tokens(doc: Doc) -> list[dict[str, Any]]:
     return tokens
 
 
+def is_installed(pipeline: str) -> bool:
+    """Whether a pipeline is a folder, or a package here; it is not loaded.
+
+    Where spaCy itself is not installed, jobs have environments of their own: nothing is known.
+    """
+    if importlib.util.find_spec("spacy") is None or Path(pipeline).is_dir():
+        return True
+    try:
+        distribution(pipeline)
+    except (PackageNotFoundError, ValueError):
+        return False
+    return True
+
+
 def load_pipeline(pipeline: str) -> Language:
     """Load a spaCy pipeline and check that it gives Penn tags and known dependency labels.
 
@@ -72,8 +91,7 @@ def load_pipeline(pipeline: str) -> Language:
     except (OSError, ValueError, ImportError) as error:
         raise InputError(
             f"annotation.pipeline: spaCy cannot load {pipeline!r} "
-            f"({str(error).splitlines()[0]}). Install the pipeline (python -m spacy download "
-            "en_core_web_sm), or give the name or folder of one that is installed."
+            f"({str(error).splitlines()[0]}). {INSTALL}"
         ) from error
     for attribute, component, kind, unknown in _NEEDED:
         makers = [name for name in nlp.pipe_names if attribute in nlp.get_pipe_meta(name).assigns]

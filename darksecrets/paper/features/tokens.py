@@ -167,7 +167,7 @@ def verbs_and_subjects(words: Words) -> tuple[list[int], list[int]]:
     found = [
         (word["head"], number)
         for number, word in enumerate(words)
-        if word["dep"] in labels.SUBJECTS and words[word["head"]]["tag"] in labels.VERBS
+        if labels.is_subject(word["dep"]) and words[word["head"]]["tag"] in labels.VERBS
     ]
     return [verb for verb, _ in found], [subject for _, subject in found]
 
@@ -197,4 +197,4 @@ def _equal(sentences: Sequence[Words], pieces: Sequence[Flags]) -> Pairs:
 
 def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     text: str = first["text"]
-    return first["dep"] not in labels.PUNCTUATION and text.lower() == second["text"].lower()
+    return not labels.is_punctuation(first["dep"]) and text.lower() == second["text"].lower()

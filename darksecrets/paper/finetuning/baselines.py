@@ -11,6 +11,7 @@ import pandas as pd
 
 from darksecrets.core.data import metrics
 from darksecrets.core.data.tasks import Task
+from darksecrets.core.data.words import words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,8 @@ Columns = Mapping[str, Sequence[Any]]
 
 def bag_of_words(train: Columns, validation: Columns, task: Task) -> NDArray[np.generic]:
     """Logistic regression (ridge regression for STS-B) on the counts of each sentence's words.
+
+    Where a script puts no spaces between words, characters are counted.
 
     Args:
         train: Columns ``sentence1``, ``sentence2`` (of pairs) and ``label``.
@@ -36,7 +39,7 @@ def bag_of_words(train: Columns, validation: Columns, task: Task) -> NDArray[np.
     blocks: dict[str, list[Any]] = {"train": [], "validation": []}
     for column in task.columns:
         # Punctuation marks and one-letter words are words, too.
-        vectorizer = CountVectorizer(token_pattern=r"\w+|[^\w\s]")
+        vectorizer = CountVectorizer(tokenizer=words_of, token_pattern=None)
         blocks["train"].append(vectorizer.fit_transform(train[column]))
         blocks["validation"].append(vectorizer.transform(validation[column]))
     features = {split: hstack(parts).tocsr() for split, parts in blocks.items()}

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Floats, Values
+from darksecrets.core.data.coverage import Coverage
 from darksecrets.core.data.metrics import METRICS, PERCENT
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run.errors import InputError
@@ -181,7 +182,11 @@ def compare(
     )
 
 
-def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.DataFrame:
+def learned(
+    all_outcomes: Sequence[Outcomes],
+    resampling: Resampling,
+    coverages: Mapping[str, Coverage],
+) -> pd.DataFrame:
     """Whether the fine-tuned models of every task have learned it, all seeds and each seed.
 
     This is about the models at hand, so the test is over examples: over two seeds that differ, no
@@ -190,6 +195,7 @@ def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.Data
     Args:
         all_outcomes: Predictions of every task: the fine-tuned models' and the baselines'.
         resampling: How scores are resampled.
+        coverages: By task, what the tokenizer leaves of the validation texts.
 
     Returns:
         Rows of `tables.LEARNED`.
@@ -203,7 +209,9 @@ def learned(all_outcomes: Sequence[Outcomes], resampling: Resampling) -> pd.Data
         alone = [{**_judged(every.of([seed])), "seed": seed} for seed in seeds]
         if alone:
             together["learned"] &= sum(row["learned"] for row in alone) > len(alone) / 2
-        rows += [{**together, "seed": None}, *alone]
+        read = coverages[outcomes.task.name]
+        shares = {"texts_cut": read.share_cut, "words_unknown": read.share_unknown}
+        rows += [{**row, **shares} for row in ({**together, "seed": None}, *alone)]
     return pd.DataFrame(rows).astype({"seed": "Int64"})[list(tables.LEARNED.names)]
 
 

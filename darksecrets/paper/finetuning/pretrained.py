@@ -20,7 +20,7 @@ from darksecrets.core.data.batches import load_split
 from darksecrets.core.models import devices
 from darksecrets.core.models.frozen import FrozenEncoder
 from darksecrets.core.models.loading import load_classifier, load_tokenizer
-from darksecrets.core.models.losses import loss
+from darksecrets.core.models.losses import LabelScale, loss
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.states import FROZEN, PRETRAINED
 from darksecrets.paper.finetuning.evaluation import batch_size_for, write_results
@@ -96,6 +96,7 @@ def evaluate_pretrained(
         load_split(dataset_folder, split, tokenizer, task, max_length)
         for split in ("train", "validation")
     )
+    scale = LabelScale.fit(task, train.labels)
     features: list[torch.Tensor] = []
     details: dict[str, Any] = {}
     values: dict[int, dict[str, Any]] = {}
@@ -118,8 +119,10 @@ def evaluate_pretrained(
         values[seed] = {"sign": signs[PRETRAINED], "scores": {}}
         for state in (PRETRAINED, FROZEN):
             if state == FROZEN:
-                fit(frozen, train_features, train.labels, task, seed, settings)
-            logits = np.float32(signs[state]) * _predict(frozen, validation_features)
+                labels = scale.standardize(train.labels)
+                fit(frozen, train_features, labels, task, seed, settings)
+            made = np.float32(signs[state]) * _predict(frozen, validation_features)
+            logits = scale.restore(made)
             files = {
                 name: folders[state] / f"seed-{seed}.csv"
                 for name, folders in (("scores", scores), ("predictions", predictions))

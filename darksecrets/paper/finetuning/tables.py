@@ -146,6 +146,8 @@ LEARNED = Table(
         like(_SCORE, "score of a bag of words", name="bag_of_words"),
         like(P_VALUE, "two-sided p-value of no difference from the majority class"),
         flag("learned", "whether it is better than the one and not below the other"),
+        share("texts_cut", "share of the validation texts that are longer than `max_length`"),
+        share("words_unknown", "share of their words that the tokenizer does not know"),
     ),
     key=("task", "seed"),
 )

@@ -41,7 +41,8 @@ from darksecrets.core.data.batches import EncodedSplit, GroupedByLength, load_sp
 from darksecrets.core.models import devices, precision
 from darksecrets.core.models.hooks import intervene
 from darksecrets.core.models.loading import load_tokenizer
-from darksecrets.core.models.losses import loss
+from darksecrets.core.models.losses import LabelScale, loss
+from darksecrets.core.models.outputs import rescale_outputs
 from darksecrets.core.models.quietly import quiet
 from darksecrets.core.models.starting import Start, load_start
 from darksecrets.core.run.errors import InputError
@@ -203,6 +204,7 @@ def finetune(
             recorder = trainer.add_recorder(record, identity) if record else None
             last = _last_of(checkpoints, recorder)
             trainer.run(last, checkpoint_seconds)
+            rescale_outputs(model, trainer.scale)
         values = write_results(
             trainer.logits, validation, task, state, seed, scores=scores, predictions=predictions
         )
@@ -215,6 +217,7 @@ def finetune(
     return {
         **run,
         "scores": values,
+        **({"label_scale": asdict(trainer.scale)} if trainer.scale.is_needed else {}),
         "new_parameters": new,
         "device": str(model.device),
         "scoring_batch_size": trainer.scoring_batch_size,
@@ -257,6 +260,8 @@ class FineTuner(Trainer):
         run: The settings, with ``precision`` and ``order_seed`` resolved, and ``seed`` and
             ``state``.
         checkpoints: Folder for checkpoints.
+        is_trained: Whether the model has learned before, and its outputs are in the unit of the
+            labels; else they are on the scale of `LabelScale`.
     """
 
     def __init__(
@@ -267,7 +272,11 @@ class FineTuner(Trainer):
         task: Task,
         run: Mapping[str, Any],
         checkpoints: Path,
+        *,
+        is_trained: bool = False,
     ) -> None:
+        self.scale = LabelScale.fit(task, train.labels)
+        self.outputs_scale = self.scale if is_trained else LabelScale()
         self.task, self.details, self.checkpoints = task, run, checkpoints
         self.train_split, self.validation_split = train, validation
         self.steps_per_epoch = math.ceil(len(train) / run["batch_size"])
@@ -323,7 +332,8 @@ class FineTuner(Trainer):
         mixed = self.details["precision"] == "bfloat16"
         with torch.autocast(labels.device.type, torch.bfloat16, enabled=mixed):
             outputs = model(**inputs)
-        value = loss(self.task, outputs.logits.float(), labels)
+        made = self.outputs_scale.standardize(outputs.logits.float())
+        value = loss(self.task, made, self.scale.standardize(labels))
         return (value, outputs) if return_outputs else value
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:  # noqa: ANN401 - the Trainer's
@@ -331,12 +341,14 @@ class FineTuner(Trainer):
         split = self.validation_split
         model: Any = self.model
         self.scoring_batch_size = batch_size_for(model, split)
-        self.logits = evaluate(model, split, f"Scoring {self.task.name}", self.scoring_batch_size)
+        logits = evaluate(model, split, f"Scoring {self.task.name}", self.scoring_batch_size)
+        made = self.outputs_scale.standardize(logits)
+        self.logits = self.scale.restore(made)
         if not np.isfinite(self.logits).all():
             raise self._diverged("the model's outputs are not finite")
-        logits, labels = torch.from_numpy(self.logits), torch.from_numpy(split.labels)
+        labels = torch.from_numpy(self.scale.standardize(split.labels))
         values = {
-            "validation_loss": loss(self.task, logits, labels).item(),
+            "validation_loss": loss(self.task, torch.from_numpy(made), labels).item(),
             **{
                 f"validation_{name}": value
                 for name, value in metrics.compute(self.task, self.logits, split.labels).items()
@@ -359,7 +371,8 @@ class FineTuner(Trainer):
             raise self._diverged(f"the training loss is {value}")
         before = value if self.recent_loss is None else self.recent_loss
         self.recent_loss = MEMORY_OF_LOSS * before + (1 - MEMORY_OF_LOSS) * value
-        limit = EXPLODED * _ignorant_loss(self.task, self.train_split.labels)
+        labels = self.scale.standardize(self.train_split.labels)
+        limit = EXPLODED * _ignorant_loss(self.task, labels)
         if self.recent_loss > limit:
             raise self._diverged(f"the training loss is {self.recent_loss:.3g}, above {limit:.3g}")
 

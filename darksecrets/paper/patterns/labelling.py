@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 
 from darksecrets.core.arrays import Integers
-from darksecrets.core.run.cells import would_run
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
 from darksecrets.paper.patterns.classes import Answers
@@ -78,14 +77,12 @@ def check_annotator(name: str) -> str:
     """Return an annotator's name, stripped, if it can be written to a CSV file unquoted.
 
     Raises:
-        InputError: The name is empty, or has a comma, a quote or a line break, or begins as a
-            formula of a spreadsheet does.
+        InputError: The name is empty, or has a comma, a quote or a line break.
     """
-    formula = would_run(name.strip())
-    if formula or not name.strip() or not name.isprintable() or set(name) & set(',"'):
+    if not name.strip() or not name.isprintable() or set(name) & set(',"'):
         raise InputError(
             f"The annotator's name {name!r} cannot be used: expected a name or initials without "
-            "commas, quotes and line breaks, the first character no = + - or @."
+            "commas, quotes and line breaks."
         )
     return name.strip()
 

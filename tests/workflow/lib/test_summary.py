@@ -19,9 +19,11 @@ PAGE = """\
 | reviews | 2.0        |
 """
 LEARNED = """\
-task,seed,score,majority,bag_of_words,learned
-reviews,,59.0,58.0,53.0,False
-mails,,90.0,58.0,53.0,True
+task,seed,score,majority,bag_of_words,learned,texts_cut,words_unknown
+reviews,,59.0,58.0,53.0,False,0.831,0.0499
+mails,,90.0,58.0,53.0,True,0.01,0
+letters,,90.0,58.0,53.0,True,0.051,0.2
+letters,1,90.0,58.0,53.0,True,0.051,0.2
 """
 
 
@@ -53,7 +55,15 @@ def test_table_1_has_narrow_columns_and_all_its_cells(results):
 def test_marks_are_explained_once_and_what_was_learned_is_not_named(results):
     said = summary.summarize(results, with_table=True)
     assert "† Predicts the same for every example: randomly initialized, fine-tuned on" in said
-    assert "‡ reviews is not learned: 59.0, majority class 58.0, bag of words 53.0." in said
+    assert (
+        "‡ reviews is not learned: 59.0, majority class 58.0, bag of words 53.0; "
+        "83% of the texts are cut (`fine_tuning.max_length`)." in said
+    )
+    assert said.count("letters") == 1
+    assert (
+        "letters: 5% of the texts are cut (`fine_tuning.max_length`), 20% of the words are unknown "
+        "to the encoder." in said
+    )
     assert "mails" not in said
     assert "The paper" not in said
     assert said.count("‡ ") == 1

@@ -73,6 +73,7 @@ rule evaluate_baselines:
     """
     input:
         datasets=per_task("<results>/data/{task}"),
+        model="<results>/models/pretrained",
         finetuned=per_task_and_seed("<results>/predictions/{task}/finetuned/seed-{seed}.csv"),
     output:
         table="<results>/tables/baselines.csv",
@@ -88,6 +89,7 @@ rule evaluate_baselines:
         **ask("tables"),
     params:
         tasks=entries_to_score(),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
         resamples=lookup(dpath="scores/resamples", within=config),
         seed=lookup(dpath="scores/seed", within=config),
     message:

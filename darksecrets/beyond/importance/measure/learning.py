@@ -177,7 +177,7 @@ def _train(start: Start, folder: Path, penalty: float, removed: Heads) -> Traine
     removing = intervene(model, Disable(removed, ZERO)) if removed else contextlib.nullcontext()
     with deterministic(run["order_seed"]), removing:
         if not penalty:
-            trainer = FineTuner(*run_arguments)
+            trainer = FineTuner(*run_arguments, is_trained=True)
             trainer.run(None, math.inf)
             return Trained(trainer.logits, np.empty((0, 0), np.float32))
         gates = HardConcrete(shape_of(model))
@@ -199,7 +199,7 @@ class GateLearner(FineTuner):
 
     def __init__(self, gates: HardConcrete, penalty: float, *run_arguments: Any) -> None:  # noqa: ANN401
         self.gates, self.penalty = gates, penalty
-        super().__init__(*run_arguments)
+        super().__init__(*run_arguments, is_trained=True)
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:  # noqa: ANN401
         """The gates have their own learning rate, and no weight decay."""

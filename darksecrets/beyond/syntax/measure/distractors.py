@@ -32,7 +32,8 @@ from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.stats.ratios import Ratio, ratio
 from darksecrets.core.stats.resampling import group_sums
 
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass", "nsubj:outer"})
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+"""Of Universal Dependencies, with every subtype, and of ClearNLP."""
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS", "PRP", "NOUN", "PROPN", "PRON"})
 _VERBS = frozenset({"VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "VERB", "AUX"})
 _PARTS_OF_NAMES = frozenset({"compound", "flat", "flat:name"})
@@ -74,7 +75,11 @@ def choices(sentence: Sentence, apart: Flags) -> list[Choice]:
     """
     found = []
     for subject, (verb, label) in enumerate(zip(sentence.heads, sentence.labels, strict=True)):
-        if label not in _SUBJECTS or verb == ROOT or sentence.tags[verb] not in _VERBS:
+        if (
+            label.split(":")[0] not in _SUBJECTS
+            or verb == ROOT
+            or sentence.tags[verb] not in _VERBS
+        ):
             continue
         nouns = tuple(
             word

@@ -132,7 +132,9 @@ def features_of(maps: torch.Tensor) -> torch.Tensor:
 def asked_of(sentence: Sentence) -> list[int]:
     """Heads of the words that have one; -1 for the root and for punctuation."""
     pairs = zip(sentence.heads, sentence.labels, strict=True)
-    return [-1 if head == ROOT or label == _PUNCTUATION else head for head, label in pairs]
+    return [
+        -1 if head == ROOT or label.split(":")[0] == _PUNCTUATION else head for head, label in pairs
+    ]
 
 
 def _scale(parts: Sequence[Sentences]) -> None:

@@ -333,7 +333,12 @@ def test_shard_that_the_repository_lacks(hub, client, changed):
     assert "has 1 of the 2 files of rte/train-*.parquet" in error
 
 
-def serve(files: dict[str, bytes], values: pa.Array, names: list[str] | None) -> None:
+def serve(
+    files: dict[str, bytes],
+    values: pa.Array,
+    names: list[str] | None,
+    *paths: str,
+) -> None:
     """Put a task of three texts on the Hub; with names, its labels are a `ClassLabel`."""
     label = {"names": names, "_type": "ClassLabel"} if names else None
     features = {"t": {"dtype": "string", "_type": "Value"}}
@@ -342,8 +347,8 @@ def serve(files: dict[str, bytes], values: pa.Array, names: list[str] | None) ->
     schema = pa.schema([("t", pa.string()), ("y", values.type)], metadata)
     stream = io.BytesIO()
     pq.write_table(pa.table([pa.array(["a", "b", "c"]), values], schema=schema), stream)
-    for split in ("train", "validation"):
-        files[f"data/{split}-00000-of-00001.parquet"] = stream.getvalue()
+    for path in paths or (f"{split}-00000-of-00001" for split in ("train", "validation")):
+        files[f"data/{path}.parquet"] = stream.getvalue()
 
 
 def loads_own(client: Client, **entry: object) -> str:
@@ -366,6 +371,45 @@ def test_labels_on_the_hub_are_mapped_as_the_entry_says(hub, client, changed, ki
     error = loads_own(client, labels={"other": "low", labels[0]: "high"})
     assert error.startswith("InputError: ")
     assert "tasks.own" in error
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (["bad", "fine", "good"], [0, 1, 2]),  # as in training
+        (["fine", "good"], [0, 1, 1]),  # encoded by itself, without the class that it lacks
+        (["good", "fine", "bad"], [2, 1, 0]),
+        (["fine", "bad", "good"], [1, 0, 2]),
+    ],
+)
+def test_each_split_on_the_hub_says_what_its_own_numbers_mean(hub, client, changed, names, numbers):
+    classes = ["bad", "fine", "good"]
+    serve(changed, pa.array([0, 1, 2]), classes, "train-00000-of-00001")
+    serve(changed, pa.array(numbers), names, "validation-00000-of-00001")
+    found = json.loads(loads_own(client, labels=classes))
+    assert [row["label"] for row in found["train"]] == [0, 1, 2]
+    meant = [classes.index(names[number]) for number in numbers]
+    assert [row["label"] for row in found["validation"]] == meant
+
+
+def test_classes_of_both_splits_are_checked_before_any_job(hub, client, changed):
+    serve(changed, pa.array([0, 1, 1]), ["bad", "good"], "train-00000-of-00001")
+    serve(changed, pa.array([0, 1, 1]), ["awful", "good"], "validation-00000-of-00001")
+    check = LOAD.replace("sources.read_hub(task)", "sources.check_hub_columns([task])")
+    entry = {"text": "t", "label": "y", "metrics": "accuracy", "labels": ["bad", "good"]}
+    entry |= {"hub": {"repository": GLUE, "revision": GLUE_COMMIT}}
+    code = check.replace("resolve([name], data)", f"resolve({{name: {entry!r}}}, data)")
+    error = client.run(code.replace("sys.argv[1:]", "['own']"))
+    assert "validation: the labels are awful, good; expected bad, good" in error
+
+
+def test_files_of_a_split_that_number_their_classes_differently_are_refused(hub, client, changed):
+    serve(changed, pa.array([0, 1, 1]), ["bad", "good"])
+    del changed["data/train-00000-of-00001.parquet"]
+    serve(changed, pa.array([0, 1, 1]), ["bad", "good"], "train-00000-of-00002")
+    serve(changed, pa.array([0, 1, 1]), ["good", "bad"], "train-00001-of-00002")
+    error = loads_own(client, labels=["bad", "good"])
+    assert "train: the files name the classes differently: bad, good in " in error
 
 
 @pytest.mark.parametrize("labels", [["good", "bad"], ["bad", "good"]], ids=["same", "other"])

@@ -1,5 +1,6 @@
 """Every family of encoders, against `transformers` itself, one example at a time, unpadded."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from datasets import Dataset, DatasetDict
-from encoders import FAMILIES, HEADS, LAYERS, PAIRS, WINDOW
+from encoders import FAMILIES, HEADS, LAYERS, PAIRS, PUBLISHED, WINDOW
 from glue import TASKS
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
@@ -75,6 +76,26 @@ def inputs_of(family: str, folder: Path, first: str, second: str) -> dict[str, t
     if segments:
         given["token_type_ids"] = torch.tensor([[0] * (len(a) + 2) + [1] * (len(b) + 1)])
     return given
+
+
+def types_of(part: dict[str, Any] | None) -> tuple[str, ...]:
+    """The types that a part of a tokenizer's file consists of."""
+    if part is None:
+        return ()
+    if part["type"] != "Sequence":
+        return (part["type"],)
+    (inner,) = [entry for entry in part.values() if isinstance(entry, list)]
+    return tuple(each["type"] for each in inner)
+
+
+def test_tokenizers_are_made_of_what_published_ones_are(family, folder):
+    """The check of vocabularies lets all of these through (`load_tokenizer`)."""
+    loading.load_tokenizer(folder)
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    published = PUBLISHED[family]
+    assert types_of(content["normalizer"]) == published.normalizer
+    assert types_of(content["pre_tokenizer"]) == published.before
+    assert content["post_processor"]["type"] in (published.after, "RobertaProcessing")
 
 
 def test_pairs_are_joined_as_the_family_was_trained(family, folder):

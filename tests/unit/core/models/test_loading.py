@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import encoders
 import numpy as np
 import pytest
 import scipy.stats
@@ -19,6 +20,7 @@ from tiny_models import SPECIAL, bert_tokenizer, roberta_tokenizer, save_classif
 from toy_data import save_bert
 from transformers import PreTrainedModel
 
+from darksecrets.core.data import encoding
 from darksecrets.core.models import checkpoints, loading
 from darksecrets.core.run.errors import InputError
 
@@ -48,7 +50,9 @@ def roberta(folder: Path) -> PreTrainedModel:
 
 
 def distilbert(folder: Path) -> PreTrainedModel:
-    config = transformers.DistilBertConfig(dim=16, n_layers=2, n_heads=2, hidden_dim=32)
+    config = transformers.DistilBertConfig(
+        dim=16, n_layers=2, n_heads=2, hidden_dim=32, vocab_size=40
+    )
     model = transformers.DistilBertModel(config)
     model.save_pretrained(folder)
     bert_tokenizer().save_pretrained(folder)
@@ -317,12 +321,35 @@ def test_damaged_weights_of_a_run_are_named_by_the_job_that_reads_them(tmp_path)
 
 def test_models_without_square_maps_are_refused(tmp_path):
     """Longformer returns attention only in a window around each token."""
-    config = transformers.LongformerConfig(**SIZES, attention_window=4)
+    config = transformers.LongformerConfig(**SIZES, attention_window=4, pad_token_id=0)
     transformers.LongformerModel(config).save_pretrained(tmp_path)
     bert_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(InputError, match="no usable attention maps"):
         loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
     assert not (tmp_path / "pretrained").exists()
+
+
+def test_a_type_whose_maps_are_no_shares_is_called_so(tmp_path):
+    """SqueezeBERT returns scores before the softmax: its weights are not damaged."""
+    config = transformers.SqueezeBertConfig(
+        **SIZES,
+        embedding_size=16,
+        **dict.fromkeys(
+            (
+                "q_groups",
+                "k_groups",
+                "v_groups",
+                "post_attention_groups",
+                "intermediate_groups",
+                "output_groups",
+            ),
+            1,
+        ),
+    )
+    transformers.SqueezeBertModel(config).save_pretrained(tmp_path)
+    bert_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=r"'squeezebert' .* the type is not supported"):
+        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
@@ -426,6 +453,94 @@ def test_a_tokenizer_that_cannot_make_its_vocabulary_is_refused(settings, right,
     else:
         with pytest.raises(InputError, match=r'can never make \d+% .*"do_lower_case": false'):
             loading.load_tokenizer(tmp_path)
+
+
+_N = tokenizers.normalizers
+CAPITALS = [f"\u2581{piece}" if len(piece) > 1 else piece for piece in CASED]
+#: Normalizers of published tokenizers whose vocabularies have capitals and accents.
+CASED_NORMALIZERS = {
+    "XLM-R: SentencePiece's own": lambda: _N.Precompiled(encoders.charsmap()),
+    "T5 and others that transformers converts": lambda: _N.Sequence(
+        [_N.Precompiled(encoders.charsmap()), _N.Strip(left=False), _N.Replace(" ", "\u2581")]
+    ),
+    "Gemma: words are marked by the normalizer": lambda: _N.Replace(" ", "\u2581"),
+    "Llama: the first word, too": lambda: _N.Sequence(
+        [_N.Prepend("\u2581"), _N.Replace(" ", "\u2581")]
+    ),
+    "ModernBERT": _N.NFC,
+    "RemBERT": lambda: _N.Sequence([_N.Replace("``", '"'), _N.NFKC()]),
+}
+UNCASED_NORMALIZERS = {
+    "lower case": _N.Lowercase,
+    "lower case before SentencePiece's own": lambda: _N.Sequence(
+        [_N.Lowercase(), _N.Precompiled(encoders.charsmap())]
+    ),
+}
+
+
+def unigrams(folder, normalizer):
+    """A tokenizer of SentencePiece's kind whose vocabulary has capitals and accents."""
+    pieces = [(piece, -1.0) for piece in (*SPECIAL, "\u2581", *CAPITALS)]
+    backend = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=1))
+    backend.normalizer = normalizer
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    backend.decoder = tokenizers.decoders.Metaspace()
+    backend.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B [SEP]",
+        special_tokens=[(name, SPECIAL.index(name)) for name in ("[CLS]", "[SEP]")],
+    )
+    names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]"}
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=backend, **{f"{key}_token": name for key, name in names.items()}
+    ).save_pretrained(folder)
+    config = transformers.BertConfig(**{**SIZES, "vocab_size": len(pieces)})
+    transformers.BertModel(config).save_pretrained(folder)
+
+
+@pytest.mark.parametrize("name", CASED_NORMALIZERS)
+def test_a_normalizer_that_keeps_capitals_is_accepted(name, tmp_path):
+    unigrams(tmp_path, CASED_NORMALIZERS[name]())
+    tokenizer = loading.load_tokenizer(tmp_path)
+    ids = tokenizer("The Dog Ö")["input_ids"]
+    assert tokenizer.unk_token_id not in ids
+    assert "Ö" in tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize("name", UNCASED_NORMALIZERS)
+def test_a_normalizer_that_loses_the_capitals_of_a_vocabulary_is_refused(name, tmp_path):
+    unigrams(tmp_path, UNCASED_NORMALIZERS[name]())
+    with pytest.raises(InputError, match=r"can never make \d+% .* such as A, B"):
+        loading.load_tokenizer(tmp_path)
+
+
+def test_pairs_need_a_template_of_their_own(tmp_path):
+    unigrams(tmp_path, _N.NFC())
+    encoding.check_pairs(loading.load_tokenizer(tmp_path))
+    file = tmp_path / "tokenizer.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    for pair in ([], ["[CLS]", "A", "B", "[SEP]"], ["A", "[SEP]", "B", "[SEP]"]):
+        content["post_processor"]["pair"] = [
+            {"Sequence": {"id": each, "type_id": 0}}
+            if each in "AB"
+            else {"SpecialToken": {"id": each, "type_id": 0}}
+            for each in pair or ["A", "B"]
+        ]
+        file.write_text(json.dumps(content), encoding="utf-8")
+        tokenizer = loading.load_tokenizer(tmp_path)
+        with pytest.raises(
+            InputError, match=r"of the pair 'a', 'a', not \[CLS\] a \[SEP\] a \[SEP\]"
+        ):
+            encoding.check_pairs(tokenizer)
+
+
+def test_roberta_counts_positions_from_the_tokenizers_padding(tmp_path):
+    folder = encoders.FAMILIES["RoBERTa"].save(tmp_path)
+    loading.check_fit(folder, 64)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"pad_token_id": 0}))
+    with pytest.raises(InputError, match=r"padding has the id 1 in the tokenizer, but 0"):
+        loading.check_fit(folder, 64)
 
 
 @pytest.mark.parametrize(

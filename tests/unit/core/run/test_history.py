@@ -115,7 +115,7 @@ def test_the_fragment_has_every_fact_and_step_as_text(run):
     assert "unlearned" not in page.split("</style>")[1]
     said = opening.html(facts, many, {"<i>": "20.5, majority class 21.0"}).split("</style>")[1]
     assert "Not learned by the fine-tuned models: <b>&lt;i&gt;</b> (20.5, majority" in said
-    assert "<code>data.size</code>" in said
+    assert "<code>fine_tuning.epochs</code>" in said
     assert said.index("unlearned") < said.index("<table>"), "first of all"
     found = opening.html(facts, many, findings=["<b> is heterogeneous"], scores="<p>Table</p>")
     found = found.split("</style>")[1]

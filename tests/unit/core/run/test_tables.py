@@ -1,3 +1,4 @@
+import csv
 from dataclasses import replace
 
 import numpy as np
@@ -299,3 +300,13 @@ def test_a_declaration_that_contradicts_itself_is_refused(changed):
 def test_a_table_says_which_maps_it_is_about(model, written):
     table = tables.identify(pd.DataFrame({"share": [0.5]}), "RTE", model)
     assert table.to_csv(index=False).split() == ["task,state,seed,share", written]
+
+
+def test_text_is_written_as_it_is(tmp_path):
+    """Tables are read by programs, to which a quote before a sign is another text."""
+    words = ["=1+1", "@user", "-LRB-", "+cmd|' /C calc'!A0", "'=1", "--", "＝1", "'tis", "-1"]
+    table = Table("t", "Any text.", (Column("word", "text", "a word"),), key=("word",))
+    table.write(pd.DataFrame({"word": words}), tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="", encoding="utf-8") as stream:
+        assert [row[0] for row in csv.reader(stream)] == ["word", *words]
+    assert list(table.read(tmp_path / "t.csv")["word"]) == words

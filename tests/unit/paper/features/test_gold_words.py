@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,94 @@ def test_without_mentions_the_noun_of_a_pronoun_is_guessed(tmp_path):
     ]
     words = corpus(tmp_path, "\n".join(lines) + "\n").words("Kim said she slept")
     assert [word["antecedent"] for word in words] == [None, None, 0, None]
+
+
+GERMAN = """\
+# text = Die Frau sieht den Hund nicht, weil er schläft.
+1\tDie\t_\tDET\tART\tNumber=Sing\t2\tdet\t_\t_
+2\tFrau\t_\tNOUN\tNN\tNumber=Sing\t3\tnsubj\t_\t_
+3\tsieht\t_\tVERB\tVVFIN\tNumber=Sing|Person=3\t0\troot\t_\t_
+4\tden\t_\tDET\tART\tNumber=Sing\t5\tdet\t_\t_
+5\tHund\t_\tNOUN\tNN\tNumber=Sing\t3\tobj\t_\t_
+6\tnicht\t_\tPART\tPTKNEG\tPolarity=Neg\t3\tadvmod\t_\tSpaceAfter=No
+7\t,\t_\tPUNCT\t$,\t_\t10\tpunct\t_\t_
+8\tweil\t_\tSCONJ\tKOUS\t_\t10\tmark\t_\t_
+9\ter\t_\tPRON\tPPER\tNumber=Sing|Person=3|PronType=Prs\t10\tnsubj\t_\t_
+10\tschläft\t_\tVERB\tVVFIN\tNumber=Sing|Person=3\t3\tadvcl\t_\tSpaceAfter=No
+11\t.\t_\tPUNCT\t$.\t_\t3\tpunct\t_\t_
+
+# text = Ich habe Hunde in Not gesehen, sie schliefen.
+1\tIch\t_\tPRON\tPPER\tNumber=Sing|Person=1|PronType=Prs\t6\tnsubj\t_\t_
+2\thabe\t_\tAUX\tVAFIN\tNumber=Sing|Person=1\t6\taux\t_\t_
+3\tHunde\t_\tNOUN\tNN\tNumber=Plur\t6\tobj\t_\t_
+4\tin\t_\tADP\tAPPR\t_\t5\tcase\t_\t_
+5\tNot\t_\tNOUN\tNN\tNumber=Sing\t3\tnmod\t_\t_
+6\tgesehen\t_\tVERB\tVVPP\t_\t0\troot\t_\tSpaceAfter=No
+7\t,\t_\tPUNCT\t$,\t_\t9\tpunct\t_\t_
+8\tsie\t_\tPRON\tPPER\tNumber=Plur|Person=3|PronType=Prs\t9\tnsubj\t_\t_
+9\tschliefen\t_\tVERB\tVVFIN\tNumber=Plur|Person=3\t6\tparataxis\t_\tSpaceAfter=No
+10\t.\t_\tPUNCT\t$.\t_\t6\tpunct\t_\t_
+"""
+TEXTS = (
+    "Die Frau sieht den Hund nicht, weil er schläft.",
+    "Ich habe Hunde in Not gesehen, sie schliefen.",
+)
+
+
+@pytest.mark.parametrize("times", [1, 10], ids=["few words", "many"])
+def test_negation_and_number_come_from_the_features_of_other_languages(tmp_path, times):
+    found = corpus(tmp_path, "\n".join([GERMAN] * times))
+    first, second = map(found.words, TEXTS)
+    negations = [word["text"] for word in first + second if word["negation"]]
+    assert negations == ["nicht"], "'Not' is a German noun"
+    assert word_features(first)[5].tolist() == [False] * 5 + [True, False]
+    assert not word_features(second)[:, 5].any()
+    assert [word["antecedent"] for word in first] == [None] * 8 + [4, None, None]
+    assert [word["antecedent"] for word in second] == [None] * 7 + [2, None, None]
+
+
+def test_a_contraction_has_the_features_of_its_parts(tmp_path):
+    lines = GERMAN.splitlines()
+    lines[6:6] = ["6-7\tnicht,\t_\t_\t_\t_\t_\t_\t_\t_"]
+    words = corpus(tmp_path, "\n".join(lines) + "\n").words(TEXTS[0])
+    assert [word["text"] for word in words if word["negation"]] == ["nicht,"]
+
+
+def test_what_a_language_lacks_is_said(tmp_path, caplog):
+    bare = "\n".join([GERMAN.replace("Polarity=Neg", "_").replace("Person=3", "Person=2")] * 10)
+    words = corpus(tmp_path, bare).words(TEXTS[1])
+    assert not any(word["negation"] for word in words), "not by the English list"
+    said = " ".join(caplog.messages)
+    assert "Polarity=Neg: there are no negations" in said
+    assert "Person=3: there are no nouns of pronouns" in said
+
+
+def test_english_files_keep_the_lists_of_the_paper(tmp_path):
+    """Whatever their features say: 'never' is on the list, 'no' is not."""
+    words = ["She", "never", "saw", "the", "cat", "that", "it", "was", "not", "with", "no", "."]
+    lines = [
+        f"{n}\t{word}\t_\tX\t_\t{'Polarity=Neg' if word in ('not', 'no') else '_'}\t{n - 1}\t"
+        f"{'root' if n == 1 else 'dep'}\t_\t_"
+        for n, word in enumerate(words, start=1)
+    ]
+    found = corpus(tmp_path, "\n".join(["\n".join(lines) + "\n"] * 9))
+    text = " ".join(words)
+    negations = word_features(found.words(text))[:, 5]
+    assert [word for word, flag in zip(words, negations, strict=True) if flag] == ["never", "not"]
+
+
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC"), ("NFD", "NFD")])
+def test_accents_may_be_composed_or_not(tmp_path, forms):
+    text = "Élise a été là."
+    rows = ["Élise", "a", "été", "là", "."]
+    lines = [
+        f"{n}\t{word}\t_\tX\t_\t_\t{n - 1}\t{'root' if n == 1 else 'dep'}\t_\t"
+        + ("SpaceAfter=No" if word == "là" else "_")
+        for n, word in enumerate(rows, start=1)
+    ]
+    in_file, in_text = forms
+    content = unicodedata.normalize(in_file, "\n".join(lines) + "\n")
+    given = unicodedata.normalize(in_text, text)
+    found = corpus(tmp_path, content).words(given)
+    assert [word["text"] for word in found] == [unicodedata.normalize(in_text, row) for row in rows]
+    assert [given[word["start"] : word["end"]] for word in found] == [w["text"] for w in found]

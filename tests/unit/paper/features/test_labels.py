@@ -1,7 +1,9 @@
 """Dependency labels of both sets, and the paper's negation words."""
 
 import pytest
+from glue import TASKS
 
+from darksecrets.core.run.files import RESOURCES
 from darksecrets.paper.features import labels
 
 
@@ -46,14 +48,23 @@ def test_both_families_give_the_same_features():
             for label in ["nsubj", "nsubjpass", "csubj", "csubjpass", "agent", "expl"]
         ),
         *((label, "subject") for label in ["nsubj:pass", "csubj:pass", "obl:agent"]),
+        *((label, "subject") for label in ["nsubj:caus", "nsubj:nc", "csubj:outer", "expl:subj"]),
         *((label, "object") for label in ["dobj", "iobj", "dative", "attr", "oprd", "obj"]),
+        *((label, "object") for label in ["obj:agent", "obj:lvc", "iobj:agent"]),
+        ("punct:sent", "punctuation"),
     ],
 )
 def test_the_authors_dependency_labels_and_their_names_in_ud(label, feature):
     assert features_of(("x", "XX", label)) == [{feature}]
 
 
-@pytest.mark.parametrize("label", ["obl", "nmod", "pobj", "nmod:poss", "acl:relcl", "xcomp", "dep"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("obl", "nmod", "pobj", "nmod:poss", "acl:relcl", "xcomp", "dep"),
+        *("expl:pv", "expl:pass", "obl:arg", "nmod:nsubj", "aux:pass", "subj", "object"),
+    ],
+)
 def test_other_labels_are_neither_subject_nor_object(label):
     assert features_of(("x", "XX", label)) == [set()]
 
@@ -87,3 +98,30 @@ def test_number_of_pronouns():
     assert labels.agreeing_nouns("She") == {"NN", "NNP"}
     assert labels.agreeing_nouns("their") == {"NNS", "NNPS"}
     assert labels.agreeing_nouns("I") == labels.agreeing_nouns("you") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        (
+            "The dog and the cat sleep in the house, which they have not left since it was built.",
+            True,
+        ),
+        ("Der Hund und die Katze schlafen in dem Haus, das sie nicht verlassen haben.", False),
+        ("De hond is een van de dieren die we in het huis hebben, of niet.", False),
+        ("Le chien et le chat dorment dans la maison, or on ne les voit pas.", False),
+        ("Hunden er hjemme, for det er en god by, og han har to katte at se.", False),
+        ("Кошка и собака спят в доме, который они не покидали.", False),
+        ("猫和狗睡在房子里，它们没有离开过。", False),
+    ],
+)
+def test_texts_look_english_by_their_function_words(text, english):
+    assert labels.is_english([text] * 8) == english
+    assert labels.is_english([text[:20]]) is None, "too few words"
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_tasks_in_english_look_so(name):
+    lines = (RESOURCES / "corpus" / name / "train.tsv").read_text(encoding="utf-8").splitlines()
+    assert labels.is_english(lines[1:40])
+    assert labels.is_english(lines[1:])

@@ -10,6 +10,7 @@ import pytest
 from glue import TASKS
 from scipy.stats import pearsonr, rankdata
 
+from darksecrets.core.data.coverage import Coverage
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.learned import unlearned
 from darksecrets.core.stats.correlation import standardized
@@ -235,6 +236,23 @@ def test_predictions_of_other_examples_or_seeds_are_refused(tmp_path):
         read(TASKS["RTE"], [one, other, more], baselines)
 
 
+SEEN = dict.fromkeys(
+    ("MNLI", "STS-B", "RTE"),
+    Coverage(
+        examples=40,
+        cut=10,
+        words=100,
+        unknown=2,
+        shown=("xyzzy",),
+        lower=False,
+        texts=40,
+        seen=40,
+        typed=0,
+        max_length=32,
+    ),
+)
+
+
 def learners(right: dict[str, float], examples: int = 400, seeds: int = 3) -> Outcomes:
     """Models that are right in shares of the examples; five classes, the majority's one in four."""
     rng = np.random.default_rng(3)
@@ -263,7 +281,7 @@ def test_a_model_has_learned_if_it_is_better_than_what_ignores_sentences(
     finetuned, words, expected, tmp_path
 ):
     found = learners({"finetuned": finetuned, "bag of words": words})
-    table = learned([found], Resampling(500, 1))
+    table = learned([found], Resampling(500, 1), SEEN)
     tables.LEARNED.write(table, tmp_path / "learned.csv")
     assert table["learned"].tolist() == [expected] * 4
     assert table["seed"].isna().tolist() == [True, False, False, False]
@@ -272,13 +290,16 @@ def test_a_model_has_learned_if_it_is_better_than_what_ignores_sentences(
         assert row.score == pytest.approx(100 * right.mean())
         assert row.majority == pytest.approx(100 * (found.labels == 0).mean())
     for rows in (table.to_dict("records"), csv.DictReader((tmp_path / "learned.csv").open())):
-        assert list(unlearned(rows)) == ([] if expected else ["MNLI"])
+        found_by_task = unlearned(rows)
+        assert list(found_by_task) == ([] if expected else ["MNLI"])
+        for said in found_by_task.values():
+            assert said.endswith("; 25% of the texts are cut (`fine_tuning.max_length`)")
 
 
 def test_a_seed_that_fails_is_named_beside_those_that_learn():
     found = learners({"finetuned": 0.9, "bag of words": 0.5})
     found.predictions["finetuned"][1] = 0
-    table = learned([found], Resampling(500, 1)).set_index("seed")
+    table = learned([found], Resampling(500, 1), SEEN).set_index("seed")
     assert not table.loc[2, "learned"]
     assert table.loc[[1, 3], "learned"].all()
 
@@ -286,12 +307,12 @@ def test_a_seed_that_fails_is_named_beside_those_that_learn():
 def test_a_seed_is_judged_as_if_it_were_the_only_one():
     """Scores of other states change nothing, either: figures need the fine-tuned models only."""
     found, resampling = learners({"finetuned": 0.4, "bag of words": 0.3}), Resampling(300, 1)
-    table = learned([found], resampling)
+    table = learned([found], resampling, SEEN)
     more = {**learners({"frozen": 0.6, "bag of words": 0.9}).predictions, **found.predictions}
     others = dataclasses.replace(found, predictions=more)
-    pd.testing.assert_frame_equal(learned([others], resampling), table)
+    pd.testing.assert_frame_equal(learned([others], resampling, SEEN), table)
     for seed in found.seeds:
-        alone = learned([found.of([seed])], resampling)
+        alone = learned([found.of([seed])], resampling, SEEN)
         row = table[table["seed"] == seed].reset_index(drop=True)
         pd.testing.assert_frame_equal(row.drop(columns="seed"), alone.drop(columns="seed"))
 
@@ -302,7 +323,7 @@ def test_two_seeds_that_differ_have_both_learned():
     found.predictions["finetuned"][0, ::3] = 0  # the majority's class
     resampling = Resampling(999, 1)
     over_seeds = compare([found], resampling)[1].set_index("reference").loc["majority"]
-    table = learned([found], resampling)
+    table = learned([found], resampling, SEEN)
     assert over_seeds["p_value"] > 0.05
     assert table["learned"].tolist() == [True] * 3
     assert (table["p_value"] < 0.01).all()
@@ -312,11 +333,16 @@ def test_most_seeds_have_to_learn():
     """One of three is so good that the mean is significantly better."""
     found = learners({"finetuned": 0.95, "bag of words": 0.2})
     found.predictions["finetuned"][1:] = 0
-    table = learned([found], Resampling(500, 1))
+    table = learned([found], Resampling(500, 1), SEEN)
     assert table["p_value"][0] < 0.01
     assert table["learned"].tolist() == [False, True, False, False]
     found.predictions["finetuned"][1] = found.predictions["finetuned"][0]
-    assert learned([found], Resampling(500, 1))["learned"].tolist() == [True, True, True, False]
+    assert learned([found], Resampling(500, 1), SEEN)["learned"].tolist() == [
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_the_p_value_of_models_at_hand_is_that_of_signs_flipped_one_by_one():
@@ -326,7 +352,7 @@ def test_the_p_value_of_models_at_hand_is_that_of_signs_flipped_one_by_one():
     flipped = (gaps * rng.choice([-1, 1], (flips, len(gaps)))).mean(axis=1)
     expected = np.mean(np.abs(flipped) >= abs(gaps.mean()) - 1e-9)
     assert 0.02 < expected < 0.9
-    p_value = learned([found], Resampling(4000, 1))["p_value"][0]
+    p_value = learned([found], Resampling(4000, 1), SEEN)["p_value"][0]
     assert p_value == pytest.approx(expected, abs=0.03)
 
 
@@ -339,5 +365,5 @@ def test_models_at_chance_seldom_pass_for_ones_that_learned():
         predictions = {"finetuned": guesses, "majority": np.zeros((1, 100), dtype=np.int64)}
         predictions["bag of words"] = predictions["majority"]
         outcome = Outcomes(TASKS["RTE"], labels, predictions, [1])
-        passed += learned([outcome], Resampling(200, 1))["learned"].item()
+        passed += learned([outcome], Resampling(200, 1), SEEN)["learned"].item()
     assert passed / 100 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)
