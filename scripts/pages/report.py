@@ -21,7 +21,7 @@ def main(job: Job) -> None:
         known = tasks if job.params.synthetic else answers(job.input.claims)
         write_json(known, numbers)
         command = [
-            *(sys.executable, "-m", "snakemake", "--nolock", "--profile", "none"),
+            *(sys.executable, "-m", "workflow.lib.report", "--nolock", "--profile", "none"),
             *("--snakefile", job.params.snakefile),
             *("--configfile", job.params.config),
             *("--report", str(page)),

@@ -66,6 +66,35 @@ KEYS = [
     given("a seed of 1.0", "seeds.0", "1.0", "a whole number", seeds=[1.0]),
     key("gpu", 2, "one of"),
     key("data.source", "glue", "one of"),
+    *(
+        key(f"{section}.name", name, "control characters")
+        for section in ("data", "model")
+        for name in (
+            "</script><script>alert(1)</script>",
+            "<b>",
+            "a\n\n.. raw:: html\n\n   <script>alert(1)</script>",
+            "`x <javascript:alert(1)>`_",
+            "{x}",
+            "a\0b",
+            "a\x1b[31m",
+            "line\u2028break",
+            "ends with a line break\n",
+        )
+    ),
+    *(
+        given(
+            f"a model on the Hub called {name!r}", "model.id", model={"source": "hub", "id": name}
+        )
+        for name in ("../../etc", "a/b\nc", "a b", "a/b/c", "", "-a", "a--b/c", "x" * 99)
+    ),
+    given(
+        "a revision outside",
+        *("model.revision", "a commit, a tag or a branch"),
+        model={"source": "hub", "id": "a/b", "revision": "../.."},
+    ),
+    given(
+        "data on the Hub outside", "data.repository", data={"source": "hub", "repository": "../x"}
+    ),
     given("no folder of data", "data.folder is missing", data={"source": "tsv"}),
     given(
         "no folder of the model",
@@ -147,7 +176,7 @@ TASKS = [
     key("tasks", ["WNLI"], "'WNLI' has no entry", "docs/tasks.md"),
     key("tasks", ["STSB"], "did you mean 'STS-B'"),
     given("a task that is a number", "tasks.0", "1", tasks=[1]),
-    Case("a task of a number", lambda _: names(1), ("'1' has no entry",)),
+    Case("a task of a number", lambda _: names(1), ("the name 1 is a number to YAML",)),
     Case("a task with a slash", lambda _: names("a/b"), ("'a/b'", "part of a path")),
     Case("a task with a line break", lambda _: names("RTE\n"), ("part of a path",)),
     Case("a task of a long name", lambda _: names("x" * 31), ("at most 30",)),
@@ -164,6 +193,16 @@ TASKS = [
     entry("text and label in one column", "use different ones", text="l"),
     entry("one class", "at least two", labels=["a"]),
     entry("a class twice", "more than once", labels=["a", "b", "a"]),
+    entry("classes that differ by a space", "'a' and 'a '", "look the same", labels=["a", "a "]),
+    entry("classes that differ by spaces", "'a b' and 'a  b'", labels=["a b", "a  b"]),
+    entry("composed and not", "U+00E9", "U+0301", "look the same", labels=["\u00e9", "e\u0301"]),
+    entry("digits of two scripts", "U+0661", "'1'", labels=["\u0661", "1", "2"]),
+    entry("wide letters", "U+FF21", "'A'", labels=["A", "\uff21"]),
+    entry("values that differ by a space", "' 1'", "'1'", labels={"1": "a", " 1": "b"}),
+    entry("a number and its text", "1 and '1'", "one text in a file", labels={1: "a", "1": "b"}),
+    entry("a line break in a class", "'a\\nb'", "control character", labels=["a\nb", "c"]),
+    entry("NUL in a class", "'a\\x00'", "control character", labels=["a\0", "c"]),
+    entry("an endless number", "at most 1e+300", labels=..., range=[0, 10**400]),
     entry("a class that is true", "put yes, no", labels=[True, False]),
     entry("a class that is empty", "''", labels=["a", ""]),
     entry("a class of spaces", "not names", labels=["a", " "]),
@@ -197,6 +236,9 @@ def _setting(name: str, content: str, *words: str) -> Case:
     )
 
 
+_ALIASES = "x0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
+    f"x{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
+)
 FILES = [
     _setting("a wrong value", "fine_tuning:\n  epochs: 0\n", "fine_tuning.epochs", "at least 1"),
     _setting("an unknown key", "samples: {}\nepochs: 3\n", "unknown key 'epochs'"),
@@ -205,10 +247,31 @@ FILES = [
     _setting("a wrong set of heads", "ablation:\n  sets: [9]\n", "ablation.sets", "head 9"),
     _setting("a task has no entry", "tasks: [WNLI]\n", "tasks", "WNLI"),
     _setting("a time", "run: 12:30\n", "12:30 in another base"),
+    *(
+        _setting(
+            f"a task called {name}",
+            f"tasks:\n  {name}: {{text: t, label: l}}\n",
+            f"the name {read} is {kind} to YAML",
+        )
+        for name, read, kind in (
+            ("2020", "2020", "a number"),
+            ("1.5", "1.5", "a number"),
+            ("yes", "True", "true or false"),
+            ("null", "None", "null"),
+            ("2020-01-01", "2020-01-01", "a date"),
+        )
+    ),
+    _setting("a label in another way", "tasks:\n  x: {labels: [1_0, 2]}\n", "1_0 as 10", "quotes"),
+    _setting("a label in base 16", "tasks:\n  x: {labels: {0x10: a}}\n", "0x10 as 16", "quotes"),
+    _setting(
+        "a label with a 0", "tasks:\n  x:\n    labels:\n    - 1.50\n", "line 7", "1.50 as 1.5"
+    ),
+    _setting("aliases of aliases", _ALIASES, "100,000 values"),
+    _setting("an alias of itself", "samples: &a {size: *a}\n", "contains itself"),
     _setting(
         "a section twice", "seeds: [1]\nsamples: {size: 20}\nseeds: [2]\n", "'seeds'", "twice"
     ),
-    _setting("a key twice", "samples:\n  size: 20\n  seed: 1\n  size: 30\n", "line 6", "'size'"),
+    _setting("a key twice", "samples:\n  size: 20\n  seed: 1\n  size: 30\n", "line 7", "'size'"),
     _setting("a key twice in braces", "samples: {size: 20, size: 30}\n", "'size'", "line 4"),
     _setting("a code twice", "tasks:\n  x: {labels: {a: b, c: d, a: e}}\n", "'a'", "twice"),
     _setting("a number twice", 'tasks:\n  x: {labels: {1: b, "1": e}}\n', "'1'", "twice"),

@@ -115,7 +115,33 @@ _WORDS, _QUERY = (
 )
 _SHAPE, _MISSING = ("cannot be loaded as a 'bert' encoder",), ("lacks", "would stay random")
 
+
+def _sharded(model: Path, name: str) -> None:
+    """One weight file in an index, which says where it is."""
+    (model / "weights").mkdir()
+    (model / WEIGHTS).rename(model.parent / "outside.safetensors")
+    tensors = load_file(model.parent / "outside.safetensors")
+    content = {"metadata": {}, "weight_map": dict.fromkeys(tensors, name)}
+    (model / f"{WEIGHTS}.index.json").write_text(json.dumps(content))
+
+
+_INDEX = f"{WEIGHTS}.index.json"
 CASES = [
+    *(
+        _changed(f"an index of {name}", lambda m, name=name: _sharded(m, name), _INDEX, name)
+        for name in ("../outside.safetensors", "/etc/passwd", "weights/../x", "none.safetensors")
+    ),
+    *(
+        _changed(
+            f"an index that is {content}",
+            lambda m, content=content: [
+                (m / WEIGHTS).unlink(),
+                (m / f"{WEIGHTS}.index.json").write_text(content),
+            ],
+            _INDEX,
+        )
+        for content in ("{}", "[]", '{"weight_map": [1]}', '{"weight_map": {"a": 1}}', "{")
+    ),
     _settings(("config.json", "'six'"), num_attention_heads="six"),
     _settings(("not a multiple",), num_attention_heads=5),
     _settings(("no usable attention maps",), num_attention_heads=0),

@@ -1,6 +1,7 @@
 """Strange input that is right: none of it may be refused."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,8 +73,14 @@ FILES = [
         "merged keys",
         _TOP + "seed_grid: &a {tasks: [RTE]}\nfaithfulness:\n  <<: *a\n  examples: 100\n",
     ),
-    _yaml("a key over a merged one", _TOP + "samples: &a {seed: 1}\nscores: {<<: *a, seed: 2}\n"),
-    _yaml("equal keys in two sections", _TOP + "samples: {seed: 1}\nscores: {seed: 1}\n"),
+    _yaml(
+        "a key over a merged one",
+        _TOP + "seed_grid: &a {tasks: [RTE]}\nfaithfulness:\n  <<: *a\n  tasks: [MRPC]\n",
+    ),
+    _yaml(
+        "equal keys in two sections",
+        _TOP + "seed_grid: {tasks: [RTE]}\nfaithfulness: {tasks: [RTE]}\n",
+    ),
     _yaml("quoted keys", _TOP.replace("run", '"run"')),
     _yaml("JSON", json.dumps(run(), indent=2)),
     _yaml("JSON with tabs", json.dumps(run(), indent="\t")),
@@ -184,6 +191,10 @@ DATA = [
     _labels("null and NaN as text", "null", "NaN"),
     _labels("true and false", True, False, given={"true": "good", "false": "bad"}),
     _labels("cases", "A", "a"),
+    _labels("markup", "<b>", "</script>"),
+    _labels("braces", "{x}", "{wildcards.task}"),
+    _labels("decimals as names", "1.0", "0.0"),
+    _labels("accents", "é", "e"),
     _labels("long", "x" * 500, "y" * 500),
     _labels("many", *(f"class {i}" for i in range(40))),
     _labels("values to names", 1, 2, given={1: "low", 2: "high"}),
@@ -352,6 +363,8 @@ MODELS = [
         "numbers of positions",
         _tensors(lambda t: t | {"bert.embeddings.position_ids": np.arange(128)[None]}),
     ),
+    _model("a folder called as weights are", lambda m: (m / "model-extra.safetensors").mkdir()),
+    _model("a pipe called so", lambda m: os.mkfifo(m / "model-extra.safetensors")),
     _model("no architectures", lambda m: edit_json(m / "config.json", architectures=None)),
 ]
 

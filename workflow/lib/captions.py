@@ -1,4 +1,4 @@
-"""Captions of the report as plain text: what a figure's file says to readers who do not see it."""
+"""Captions of the report: as plain text, for figures' files, and what users call things in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ from typing import Any
 _LINK = re.compile(r"`([^`<]+?)\s*<[^>]+>`_+")
 _BULLET = re.compile(r"^[-*] ", re.MULTILINE)
 _MARKUP = re.compile(r"\*\*|``|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
+
+
+_SPECIAL = re.compile(r"([\\`*_|<>:\[\]])")
+"""Characters that mean something in reStructuredText."""
+
+
+def escape(text: str) -> str:
+    """A text of users as a caption shows it: no markup, and in one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
 def plain(

@@ -66,6 +66,11 @@ _PROJECT = "<project>/"
 
 _DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
+_MOST_VALUES = 10**5  # in a configuration, with everything that aliases repeat
+_HUB_NAME = re.compile(r"([A-Za-z0-9_][\w.-]*/)?[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
+_REVISION = re.compile(r"[A-Za-z0-9_][\w./-]*", re.ASCII)
+_NAME_IN_WORDS = "a repository on the Hub: owner/name, in letters, digits and . _ -"
+_REVISION_IN_WORDS = "a revision on the Hub: a commit, a tag or a branch"
 
 # Local sources, and the key that holds their path.
 _LOCAL = (
@@ -92,7 +97,10 @@ def load_schema() -> dict[str, Any]:
 
 def _short(value: object) -> str:
     """A value as it is written in Python, cut if it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits"
     return text if len(text) <= _LONGEST_FOUND else f"{text[: _LONGEST_FOUND - 1]}…"
 
 
@@ -210,6 +218,23 @@ def check_places(config: Mapping[str, Any], sections: Iterable[str] = _SECTIONS)
                 f"The configuration is not valid:\n  - {section}.{key} is missing, and needed "
                 f"because {section}.source is '{source}'."
             )
+    for section, key in (("model", "id"), ("data", "repository")):
+        if section in sections and config[section]["source"] == "hub":
+            _check_hub_name(f"{section}.{key}", config[section][key], _HUB_NAME, _NAME_IN_WORDS)
+            revision = config[section]["revision"]
+            _check_hub_name(f"{section}.revision", revision, _REVISION, _REVISION_IN_WORDS)
+
+
+def _check_hub_name(key: str, value: str, pattern: re.Pattern[str], wanted: str) -> None:
+    """Check that a repository on the Hub, or a revision of one, has a name that can be one.
+
+    Raises:
+        InputError: Names the key.
+    """
+    if not pattern.fullmatch(value) or ".." in value or "--" in value:
+        raise InputError(
+            f"The configuration is not valid:\n  - {key} is {_short(value)}, not {wanted}."
+        )
 
 
 def _refuse_braces(value: Any, key: str = "") -> None:  # noqa: ANN401 - a tree of YAML
@@ -250,14 +275,29 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
 
 
 def _require_tree(config: Mapping[str, Any]) -> None:
-    """Refuse a configuration that contains itself, or is nested too deeply to be read."""
+    """Refuse a configuration that contains itself, or is too large or too deep to be read."""
     try:
-        json.dumps(config, default=str)
-    except (ValueError, RecursionError):
+        values = _count(config, {}, set())
+    except RecursionError:
+        values = math.inf
+    if values > _MOST_VALUES:
         raise InputError(
-            "The configuration contains itself (an alias of YAML stands below its own anchor), or "
-            "is nested too deeply. Write the values out."
-        ) from None
+            "The configuration contains itself (an alias of YAML stands below its own anchor), is "
+            f"nested too deeply, or has more than {_MOST_VALUES:,} values with all that aliases "
+            "repeat. Write the values out."
+        )
+
+
+def _count(value: object, known: dict[int, float], above: set[int]) -> float:
+    """How many values a tree has; what an alias repeats is counted each time, but walked once."""
+    if not isinstance(value, Mapping | list):
+        return 1
+    if id(value) in above:
+        return math.inf
+    if id(value) not in known:
+        inner = value.values() if isinstance(value, Mapping) else value
+        known[id(value)] = 1 + sum(_count(each, known, above | {id(value)}) for each in inner)
+    return known[id(value)]
 
 
 def refuse_ambiguous_yaml(paths: Iterable[Path]) -> None:
@@ -268,7 +308,8 @@ def refuse_ambiguous_yaml(paths: Iterable[Path]) -> None:
 
     Raises:
         InputError: A key stands twice in a mapping, of which YAML keeps the last value; or a number
-            is ``010``, which is 8, or ``1:30``, which is 90. The message names the lines.
+            is ``010``, which is 8, or ``1:30``, which is 90; or a label without quotes is a number
+            that is written in another way, such as ``1_0``. The message names the lines.
     """
     for path in paths:
         text = path.read_text(encoding="utf-8")
@@ -282,14 +323,31 @@ def refuse_ambiguous_yaml(paths: Iterable[Path]) -> None:
         for mapping in nodes:
             if isinstance(mapping, yaml.MappingNode):
                 _refuse_keys(path, mapping)
+                for key, value in mapping.value:
+                    if isinstance(key, yaml.ScalarNode) and key.value == "labels":
+                        _refuse_rewritten(path, value)
         for node in nodes:
             if not isinstance(node, yaml.ScalarNode):
                 continue
-            numeric = node.tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-            if numeric and re.search(r"^[-+]?0[\d_]+$|:", node.value):
+            if node.tag in _NUMERIC and re.search(r"^[-+]?0[\d_]+$|:", node.value):
                 raise InputError(
                     f"{path}, line {node.start_mark.line + 1}: YAML reads {node.value} in another "
                     "base than 10. Write a decimal number, or put a text in quotes."
+                )
+
+
+_NUMERIC = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+
+def _refuse_rewritten(path: Path, labels: yaml.Node) -> None:
+    """Refuse labels that YAML reads as numbers, and whose texts would not be those of the data."""
+    for node in _nodes(labels):
+        if isinstance(node, yaml.ScalarNode) and node.tag in _NUMERIC:
+            read = str(yaml.safe_load(node.value))
+            if read != node.value:
+                raise InputError(
+                    f"{path}, line {node.start_mark.line + 1}: YAML reads the label {node.value} "
+                    f"as {read}. Put it in quotes, as the data have it."
                 )
 
 

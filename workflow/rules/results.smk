@@ -118,6 +118,7 @@ def draw_together(name: str, members: list[figures.Figure], label: str) -> None:
             modules=figures.modules_of(members),
             captions=captions_of(*(member.name for member in members), label=label),
             label=label,
+            shown=captions.escape(label),
             paper=PAPER,
         message:
             f"Draw {', '.join(member.name for member in members)}"
@@ -163,7 +164,7 @@ def caption_file(name: str) -> Path:
 
 def captions_of(*names: str, label: str) -> Callable:
     """Parameter of a rule: captions of figures as plain text, for their files."""
-    params = {"label": label, "paper": PAPER}
+    params = {"shown": label, "paper": PAPER}
     return lambda wildcards: {
         name: captions.plain(caption_file(name), config, params) for name in names
     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NEARLY_ALL = 0.5
 """Share of words unknown, or of texts that become the same, above which a task is refused."""
-_TRIED = 1000
+_TRIED = 500
 """Examples whose words are looked at, drawn at random."""
 _SHOWN = 3
 """Unknown words that a message shows."""
@@ -151,12 +151,12 @@ def measure(
         lower=bool(shown) and all(_is_capital(word, tokenizer, unknown) for word in shown),
         texts=len({tuple(column[number] for column in texts) for number in tried}),
         seen=len({tuple(encodings[number].ids) for number in tried}),
-        typed=len(with_special_tokens(texts, tokenizer)),
+        typed=len(find_special_tokens(texts, tokenizer)),
         max_length=max_length,
     )
 
 
-def with_special_tokens(texts: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[int]:
+def find_special_tokens(texts: Sequence[Sequence[str]], tokenizer: Tokenizer) -> list[int]:
     """The examples in whose text a special token is written in letters."""
     added = tokenizer.get_added_tokens_decoder().values()
     names = [token.content for token in added if token.special and token.content.strip()]

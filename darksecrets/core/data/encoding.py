@@ -144,7 +144,7 @@ def encode(
     if layout:
         examples = range(len(result["input_ids"]))
         result["segments"] = [_segments(encoded.sequence_ids(i)) for i in examples]
-        for example in coverage.with_special_tokens(texts, tokenizer.backend_tokenizer):
+        for example in coverage.find_special_tokens(texts, tokenizer.backend_tokenizer):
             _mark_special_tokens(result, example, tokenizer)
     return result
 

@@ -36,7 +36,7 @@ TRAIN, VALIDATION = SPLITS = ("train", "validation")
 FLAWED_SHARE = 0.001
 MOST_SHARED = 0.01
 """Share of validation examples that may also be training examples without a warning."""
-_LOOKED_AT = 1000
+_LOOKED_AT = 500
 """Examples of a split that are encoded before the first job."""
 
 
@@ -450,6 +450,8 @@ def _number(label: str, task: Task) -> float:
     wanted = f"is not a number from {low:g} to {high:g}"
     try:
         value = float(label)
+        if not label.isascii() or "_" in label:  # Python reads 1_0 as 10, and digits of any script
+            raise ValueError
     except ValueError:
         raise ValueError(f"label {short(label)} in column {task.label!r} {wanted}") from None
     if not low <= value <= high:  # also false for NaN

@@ -123,15 +123,24 @@ class Task:
 def _codes(labels: Mapping[str, str] | tuple[str, ...] | list[str]) -> dict[str, int]:
     """Number of the class by the value in the data.
 
-    A list names the classes; the data may also have their numbers, from 0, as GLUE's do, unless the
-    names are numbers themselves. A mapping lists the values and the class that each means.
+    A list names the classes; the data may also have their numbers, from 0, as GLUE's do, unless a
+    name is a number itself, such as ``1`` or ``1.0``. A mapping lists the values and the class that
+    each means.
     """
     if isinstance(labels, Mapping):
         return {value: code for code, value in enumerate(labels)}
     codes = {name: code for code, name in enumerate(labels)}
-    if any(name.lstrip("+-").isdigit() for name in labels):
+    if any(_is_number(name) for name in labels):
         return codes
     return codes | {str(code): code for code in range(len(labels))}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text.strip().lstrip("+-").isdigit()
+    return True
 
 
 def _data(entry: Mapping[str, Any]) -> Files | HubData | None:

@@ -31,11 +31,11 @@ def spans_of(text: str) -> list[tuple[int, int]]:
 
 def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of either library
     """What finds the words of a text."""
-    return _OF_ASCII if text.isascii() else _of_every_script()
+    return _OF_ASCII if text.isascii() else _script_pattern()
 
 
 @functools.cache
-def _of_every_script() -> regex.Pattern[str]:
+def _script_pattern() -> regex.Pattern[str]:
     """A character that stands alone; other letters and digits with their marks; or a sign."""
     joined = rf"[[\w\p{{N}}\p{{M}}\u200c\u200d]--[{_ALONE}]]+"
     return regex.compile(rf"[{_ALONE}]\p{{M}}*|{joined}|[^\w\s]", regex.VERSION1)

@@ -174,9 +174,28 @@ def check_files(folder: Path) -> None:
             f"{folder} has {', '.join(names) or 'no file'}; missing {' and '.join(missing)}. "
             "Save the model and its tokenizer there with save_pretrained."
         )
+    _check_index(folder / WEIGHTS_INDEX)
     check_weights(folder)
     _check_types(folder)
     _check_vocabularies(folder)
+
+
+def _check_index(file: Path) -> None:
+    """Raise an error if the index of several weight files is damaged, or names one elsewhere."""
+    if not file.is_file():
+        return
+    names = read_settings(file).get("weight_map")
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise InputError(
+            f"{file} has no weight_map, which names the file of every weight. Copy or download the "
+            "folder again."
+        )
+    for name in sorted(set(names.values())):
+        if Path(name).name != name or not (file.parent / name).is_file():
+            raise InputError(
+                f"{file} names the weight file {name!r}, expected one in the same folder. Copy or "
+                "download the folder again."
+            )
 
 
 def _check_types(folder: Path) -> None:
@@ -285,8 +304,8 @@ def refuse_code(file: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The weight files of a checkpoint."""
-    return sorted(folder.glob("model*.safetensors"))
+    """The weight files of a checkpoint; folders and pipes of such a name are none."""
+    return sorted(path for path in folder.glob("model*.safetensors") if path.is_file())
 
 
 def count_tensors(folder: Path) -> int:

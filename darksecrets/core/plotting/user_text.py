@@ -30,7 +30,7 @@ FONT = "DejaVu Sans"
 def as_written(figure: Figure) -> None:
     """Draw all texts of a figure without formulas, and with a font for every character.
 
-    Characters without a font become code points, see `drawable`; the hyphen of a negative number
+    Characters that cannot be drawn become code points, see `drawable`; a negative number's hyphen
     becomes a minus sign.
     """
     for axes in figure.axes:
@@ -45,7 +45,7 @@ def _as_written(text: Text) -> None:
     text.set_parse_math(False)
     if _NUMBER.fullmatch(content):
         text.set_text(content.replace("-", "−"))
-    if content.isascii():
+    if content.isascii() and not any(map(_is_control, content)):
         return
     if (possible := drawable(content)) != content:
         text.set_text(possible)
@@ -64,8 +64,18 @@ def _make_drawable(axis: Axis) -> None:
 
 
 def drawable(content: str) -> str:
-    """Write characters that no installed font has as their code points, such as <U+4E2D>."""
-    return "".join(letter if font_of(letter) else f"<U+{ord(letter):04X}>" for letter in content)
+    """Write characters that no font has as code points, such as <U+4E2D>; so control characters.
+
+    These, but for line breaks and tabs, would make an SVG file invalid.
+    """
+    return "".join(
+        letter if font_of(letter) and not _is_control(letter) else f"<U+{ord(letter):04X}>"
+        for letter in content
+    )
+
+
+def _is_control(letter: str) -> bool:
+    return unicodedata.category(letter) == "Cc" and letter not in "\n\t"
 
 
 def lines(content: str, width: int, most: int = 3) -> list[str]:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -28,11 +29,15 @@ def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path`` for a file or folder; rename it on success.
 
     The temporary name keeps the suffix, because writers choose a format by it. After an error
-    nothing is left behind; old content at ``path`` stays until the new content is complete.
+    nothing is left behind; old content at ``path`` stays until the new content is complete. What a
+    process that was killed left of its own is removed: a result is made by one job at a time.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
-    remove(temporary)
+    earlier = re.compile(rf"\.{re.escape(path.stem)}\.\d+\.tmp{re.escape(path.suffix)}")
+    for other in path.parent.iterdir():
+        if earlier.fullmatch(other.name):
+            remove(other)
     try:
         yield temporary
         if path.is_dir():  # os.replace cannot overwrite a non-empty folder

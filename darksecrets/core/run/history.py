@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.records import describe_environment, read_all
 
 if TYPE_CHECKING:
@@ -86,15 +87,24 @@ def costs(run: Path) -> pd.DataFrame:
     Returns:
         A row per rule, the longest first: ``rule``, ``jobs``, ``wall`` and ``cpu`` (seconds, sums),
         ``longest`` (seconds of one job), ``memory`` (MiB, of the largest job).
+
+    Raises:
+        InputError: A benchmark file is damaged.
     """
     import pandas as pd
 
     folder = run / "benchmarks"
     rows = []
     for file in sorted(folder.rglob("*.tsv")):
-        measured = pd.read_csv(file, sep="\t").iloc[-1]
         rule = file.relative_to(folder).parts[0].removesuffix(".tsv")
-        rows.append((rule, *measured[["s", "cpu_time", "max_rss"]].astype(float)))
+        try:
+            measured = pd.read_csv(file, sep="\t").iloc[-1]
+            rows.append((rule, *measured[["s", "cpu_time", "max_rss"]].astype(float)))
+        except (ValueError, LookupError) as error:  # pandas' own errors are kinds of these
+            raise InputError(
+                f"{file} is no measurement of a job ({error}), which Snakemake writes in columns "
+                "s, cpu_time and max_rss. Remove it, and the time of this job is not counted."
+            ) from error
     table = pd.DataFrame(rows, columns=["rule", "s", "own", "rss"])
     groups = table.groupby("rule")
     summed = groups.agg(

@@ -88,7 +88,9 @@ def _run(main: Main, snakemake: Any) -> None:  # noqa: ANN401 - as above
     record, start = records.place_of(log), time.perf_counter()
     record.unlink(missing_ok=True)
     try:
-        inputs = records.check(record, map(Path, snakemake.input))
+        # Not a parameter: it changes no result, so nothing reruns because of it.
+        thorough = bool(snakemake.config.get("verify"))
+        inputs = records.check(record, map(Path, snakemake.input), thorough=thorough)
         asked = snakemake.resources.get("gpu", 0)
         if gpus.take(asked) is None and asked:
             _log.warning("This job requested a GPU but found none; it runs on the CPU.")

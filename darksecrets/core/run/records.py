@@ -2,9 +2,10 @@
 
 A job writes ``records/<rule>/<wildcards>.json`` in the folder of its run, named like its log: its
 rule, parameters, inputs, versions and time, and the size and SHA-256 of every file that it made. A
-job that reads a result first compares it with the record of the job that made it. Files up to 1 MiB
-are digested by every reader; larger ones only if they were changed or copied since: nobody can set
-back the time of the last change (ctime).
+job that reads a result first compares it with the record of the job that made it, which
+``records/made/<result>.json`` names. Files up to 1 MiB are digested by every reader; larger ones
+only if they were changed or copied since: nobody can set back the time of the last change (ctime).
+With ``verify: true``, every file is digested, as storage that loses bits changes no time.
 
 A result without a record is not checked: no job of the run made it, or somebody edited it and
 removed the record.
@@ -29,6 +30,8 @@ from darksecrets.core.run.version import __version__
 
 FOLDER = "records"
 """Where the records are, in the folder of a run."""
+MADE = "made"
+"""Folder in that of the records: for every result, which record is that of its job."""
 LARGE = 2**20
 """Bytes from which a file is digested only if its size or time has changed."""
 _LIBRARIES = (
@@ -61,8 +64,14 @@ def read_contents(result: Path) -> Contents:
     return found
 
 
-def find_difference(result: Path, contents: Contents) -> str:
-    """How the files of a result differ from what was written; empty if they do not."""
+def find_difference(result: Path, contents: Contents, *, thorough: bool = False) -> str:
+    """How the files of a result differ from what was written; empty if they do not.
+
+    Args:
+        result: File or folder.
+        contents: What was written.
+        thorough: Whether files that seem unchanged are digested, too.
+    """
     present = [result]
     if result.is_dir():
         present = visible(result)
@@ -76,7 +85,8 @@ def find_difference(result: Path, contents: Contents) -> str:
         state = file.stat()
         if state.st_size != written["size"]:
             return f"{file} has {state.st_size:,} bytes; {written['size']:,} were written."
-        if state.st_size > LARGE and state.st_ctime_ns == written["changed"]:
+        is_unchanged = state.st_size > LARGE and state.st_ctime_ns == written["changed"]
+        if is_unchanged and not thorough:
             continue
         found, expected = digest(file), written["sha256"]
         if found != expected:
@@ -102,16 +112,68 @@ def read_all(run: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     Raises:
         InputError: One is damaged.
     """
-    for file in visible(run / FOLDER):
-        try:
-            yield file, json.loads(file.read_bytes())
-        except FileNotFoundError:
-            continue
-        except ValueError as error:
-            raise InputError(
-                f"{file} is no record of a job ({error}). Remove it, and the results that it "
-                "was about are used unchecked."
-            ) from None
+    folder = run / FOLDER
+    for file in visible(folder):
+        if not file.is_relative_to(folder / MADE) and (record := _read(file)) is not None:
+            yield file, record
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """A record; None if there is none.
+
+    Raises:
+        InputError: It is damaged.
+    """
+    try:
+        content = json.loads(file.read_bytes())
+        problem = "" if _is_record(content) else "it lacks what records have"
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError) as error:
+        problem = str(error)
+    if problem:
+        raise InputError(
+            f"{file} is no record of a job ({problem}). Remove it, and the results that it was "
+            "about are used unchecked."
+        )
+    return dict(content)
+
+
+def _is_record(content: Any) -> bool:  # noqa: ANN401 - whatever JSON has
+    """Whether the content of a file has all that is read of a record."""
+    try:
+        environment = content["environment"]
+        own = environment["darksecrets"]
+        texts = [content["created"], environment["python"], environment["processor"]]
+        files = [each for made in content["outputs"].values() for each in made.values()]
+        return (
+            all(isinstance(text, str) for text in texts)
+            and {"commit", "version"} <= own.keys()
+            and isinstance(environment["libraries"], dict)
+            and "cores" in environment
+            and all(isinstance(each["size"] + each["changed"], int) for each in files)
+            and all(isinstance(each["sha256"], str) for each in files)
+        )
+    except (TypeError, LookupError, AttributeError):
+        return False
+
+
+def _record_of(run: Path, result: str) -> Path | None:
+    """The record of the job that made a result of a run; None if there is none.
+
+    Raises:
+        InputError: The file that names it is damaged.
+    """
+    pointer = run / FOLDER / MADE / f"{result}.json"
+    try:
+        return run / FOLDER / str(json.loads(pointer.read_bytes())["record"])
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise InputError(
+            f"{pointer} names no record of a job ({error}). Remove it, and the result is used "
+            "unchecked."
+        ) from None
 
 
 def write(
@@ -135,14 +197,18 @@ def write(
         "environment": describe_environment(),
     }
     write_json(content, record)
+    for name in made:
+        pointer = run / FOLDER / MADE / f"{name}.json"
+        write_json({"record": record.relative_to(run / FOLDER).as_posix()}, pointer)
 
 
-def check(record: Path, inputs: Iterable[Path]) -> dict[str, str]:
+def check(record: Path, inputs: Iterable[Path], *, thorough: bool = False) -> dict[str, str]:
     """Compare what a job reads with the records of the jobs of the same run that made it.
 
     Args:
         record: Of the job, which need not exist; see `place_of`.
         inputs: Files and folders that it reads.
+        thorough: Whether large files are digested though their times have not changed.
 
     Returns:
         The fingerprint of each, see `files.fingerprint`; of a file in a folder that a job made,
@@ -152,19 +218,18 @@ def check(record: Path, inputs: Iterable[Path]) -> dict[str, str]:
         InputError: Names the first file that differs, and how to make it again.
     """
     run = run_of(record)
-    written = {}
-    # Of two records of a result, as after a rule was renamed, the later one counts.
-    for file, other in sorted(read_all(run), key=lambda each: str(each[1]["created"])):
-        for name, contents in other["outputs"].items():
-            written[run / name] = file, contents
+    known: dict[Path, dict[str, Any] | None] = {}
     found = {}
     for path in inputs:
-        result = next((each for each in (path, *path.parents) if each in written), None)
-        if result is None:
+        result, file = _maker(run, path)
+        if file is not None and file not in known:
+            known[file] = _read(file)
+        name = os.path.relpath(result, run)
+        contents = (known[file] or {}).get("outputs", {}).get(name) if file is not None else None
+        if contents is None:
             found[str(path)] = fingerprint(path)
             continue
-        file, contents = written[result]
-        if difference := find_difference(result, contents):
+        if difference := find_difference(result, contents, thorough=thorough):
             raise InputError(
                 f"{difference} It was damaged or edited since it was made. To make it again: "
                 f"rm -r '{result}', then run the same command again. To use it as it is: "
@@ -172,6 +237,17 @@ def check(record: Path, inputs: Iterable[Path]) -> dict[str, str]:
             )
         found[str(path)] = combine({name: each["sha256"] for name, each in contents.items()})
     return found
+
+
+def _maker(run: Path, path: Path) -> tuple[Path, Path | None]:
+    """The result that a path is, or is part of, and the record of its job; the path if none."""
+    if path.is_relative_to(run):
+        for result in (path, *path.parents):
+            if result == run:
+                break
+            if (file := _record_of(run, os.path.relpath(result, run))) is not None:
+                return result, file
+    return path, None
 
 
 def describe_environment() -> dict[str, Any]:

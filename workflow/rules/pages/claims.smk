@@ -56,6 +56,7 @@ rule claims:
         run=RUN_OF_CLAIMS,
         analyses=config["analyses"],
         label=RUN_LABEL,
+        shown=captions.escape(RUN_LABEL),
         modules=registry.modules(PAPERS),
         findings={
             "metrics": {task: names[0] for task, names in METRICS_OF_TASKS.items()},

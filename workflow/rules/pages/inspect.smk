@@ -64,6 +64,7 @@ rule inspect_text:
         pipeline=lookup(dpath="annotation/pipeline", within=config),
         seed=lookup(dpath="samples/seed", within=config),
         label=LABEL_OF_TEXT,
+        shown=captions.escape(LABEL_OF_TEXT),
         captions=captions_of("inspect", label=LABEL_OF_TEXT),
     message:
         f"Look at the text: results in {LOOK}".replace("<results>", str(RESULTS))

@@ -117,12 +117,12 @@ def test_both_texts_of_a_pair_are_counted(cased):
 
 
 def test_shares_of_many_texts_are_those_of_all(cased):
-    """A thousand texts of three thousand are looked at."""
+    """Five hundred texts of three thousand are looked at."""
     texts = ["the cat was bad ." if n % 4 else "the teapot was bad ." for n in range(3001)]
     found = measured(cased, texts)
     every = sum("teapot" in text for text in texts) / (5 * len(texts))
     assert found.share_unknown == pytest.approx(every, abs=0.01)
-    assert found.words < 5100
+    assert found.words < 2600
 
 
 def test_different_texts_that_become_the_same_are_counted(cased):

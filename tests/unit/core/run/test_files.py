@@ -47,3 +47,20 @@ def test_fingerprint_tells_content_and_names_apart_but_not_times(tmp_path):
     assert one == same != other
     (tmp_path / "a" / "file").rename(tmp_path / "a" / "renamed")
     assert files.fingerprint(tmp_path / "a") != one
+
+
+@pytest.mark.parametrize("name", ["table.csv", "seed-1", "a.b.svg"])
+def test_what_a_killed_process_left_goes_when_the_result_is_made_again(name, tmp_path):
+    target = tmp_path / name
+    left = tmp_path / f".{target.stem}.4711.tmp{target.suffix}"
+    folder = tmp_path / f".{target.stem}.99.tmp{target.suffix}"
+    folder.mkdir()
+    for file in (left, folder / "model.safetensors"):
+        file.write_text("half")
+    others = [".other.4711.tmp.csv", f".{target.stem}.x.tmp{target.suffix}", ".snakemake_timestamp"]
+    others += [f".{target.stem}.2.4711.tmp{target.suffix}"]
+    for other in others:
+        (tmp_path / other).touch()
+    files.write_text("whole", target)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, *others])
+    assert target.read_text() == "whole"

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from darksecrets.core.run import history, opening
+from darksecrets.core.run.errors import InputError
 
 LIBRARIES = {"torch": "2.13.0", "numpy": "2.4.6", "datasets": "5.2.0"}
 
@@ -151,3 +152,23 @@ def test_answers_are_counted_in_the_order_of_the_page(tmp_path):
     file.write_text("\n".join(["id,verdict", *(f"{i},{row}" for i, row in enumerate(rows))]) + "\n")
     expected = {"claims that hold": 1, "do not hold": 1, "undecided": 2}
     assert list(opening.answers(file).items()) == list(expected.items())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{}",
+        "s\tmax_rss\tcpu_time\n",
+        "s\tmax_rss\n1\t2\n",
+        "s\tmax_rss\tcpu_time\n-\t\tx\n",
+        "\0",
+    ],
+)
+def test_a_damaged_benchmark_file_is_named(run, content):
+    file = run / "benchmarks" / "finetune" / "RTE" / "seed-1.tsv"
+    file.write_text(content)
+    with pytest.raises(InputError, match=f"{file} is no measurement of a job .* Remove it"):
+        history.costs(run)
+    file.unlink()
+    assert history.costs(run)["jobs"].sum() == 2

@@ -130,25 +130,82 @@ def test_a_copy_of_a_run_is_checked_in_its_own_folder(run):
 
 
 def test_the_later_of_two_records_of_a_result_counts(run):
+    """As after a rule was renamed: the earlier record stays, with what it wrote."""
     table = run / "tables" / "a.csv"
     table.write_text("x\n2\n")
     records.write(RECORD.with_name("renamed.json"), {"rule": "other"}, {}, [table])
-    old = json.loads(RECORD.read_text())
-    for created in ("2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"):
-        RECORD.write_text(json.dumps(old | {"created": created}))
-        if created < "2050":
-            check(table)
-        else:
-            with pytest.raises(InputError, match=r"a\.csv"):
-                check(table)
+    check(table)
+    table.write_text("x\n1\n")
+    with pytest.raises(InputError, match=r"a\.csv"):
+        check(table)
 
 
-def test_a_damaged_record_is_named(run):
-    RECORD.write_text("{")
-    with pytest.raises(InputError, match=f"{RECORD} is no record of a job"):
-        check(run / "tables" / "a.csv")
+CONTENT = {
+    "cut": lambda text: text[: len(text) // 2],
+    "empty": lambda _: "",
+    "an object": lambda _: "{}",
+    "a list": lambda _: "[]",
+    "null": lambda _: "null",
+    "a number": lambda _: "7",
+    "deep": lambda _: "[" * 10**5,
+    "no outputs": lambda text: text.replace('"outputs"', '"puts"'),
+    "no digest": lambda text: text.replace('"sha256"', '"sha"'),
+    "a size in letters": lambda text: text.replace('"size": 4', '"size": "4"'),
+    "no environment": lambda text: text.replace('"environment"', '"env"'),
+    "no time": lambda text: text.replace('"created"', '"creation"'),
+}
+
+
+@pytest.mark.parametrize("how", CONTENT)
+def test_a_damaged_record_is_named(run, how):
+    changed = CONTENT[how](RECORD.read_text())
+    RECORD.write_text(changed)
+    table = run / "tables" / "a.csv"
+    with pytest.raises(InputError, match=f"{RECORD} is no record of a job .* Remove it"):
+        check(table)
+    with pytest.raises(InputError, match=str(RECORD)):
+        list(records.read_all(run))
     RECORD.unlink()
+    assert check(table) == {str(table): fingerprint(table)}
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "null", '{"record"'])
+def test_a_damaged_name_of_a_record_is_named(run, content):
+    pointer = run / "records" / "made" / "tables" / "a.csv.json"
+    pointer.write_text(content)
+    with pytest.raises(InputError, match=f"{pointer} names no record of a job"):
+        check(run / "tables" / "a.csv")
+    check(run / "models" / "b")
+    pointer.unlink()
     check(run / "tables" / "a.csv")
+
+
+def test_a_job_reads_the_records_of_its_inputs_only(run, monkeypatch):
+    """A run of 40 tasks has a thousand records; a damaged one of another result is not read."""
+    for seed in range(2, 30):
+        RECORD.with_name(f"seed-{seed}.json").write_text("{")
+    read = []
+    monkeypatch.setattr(
+        records, "_read", lambda file, known=records._read: read.append(file) or known(file)
+    )
+    check(run / "tables" / "a.csv", run / "models" / "b", run / "models" / "b" / "weights")
+    assert read == [RECORD]
+
+
+def test_bits_that_storage_lost_are_noticed_if_everything_is_verified(run):
+    """They change no time; here the record is given that of the damaged file."""
+    file = run / "models" / "b" / "weights"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    known = json.loads(RECORD.read_text())
+    known["outputs"]["models/b"]["weights"]["changed"] = file.stat().st_ctime_ns
+    RECORD.write_text(json.dumps(known))
+    check(run / "models" / "b")
+    there = Path("results/demo/records/other.json")
+    with pytest.raises(InputError, match=r"weights has the SHA-256"):
+        records.check(there, [run / "models" / "b"], thorough=True)
+    assert list(records.check(there, [run / "tables" / "a.csv"], thorough=True))
 
 
 def test_other_jobs_may_write_and_remove_their_records_meanwhile(run, monkeypatch):
