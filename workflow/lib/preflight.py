@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ CAPABILITIES: dict[Capability, Callable[[Mapping[str, Any], Path], str]] = {
 LEFT_OUT = "left_out"
 FILES = 2000
 """Files that a small run makes, about; more tasks and seeds make more."""
+SKEW = 60.0
+"""Seconds by which clocks of two machines may differ."""
 TEMPORARY = 10**6
 """Bytes of temporary files that a run needs at least."""
 DERIVED = (LEFT_OUT, "most_seeds")
@@ -212,15 +215,21 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
 
 
 def check_disk(results: Path, needed: int) -> None:
-    """Check that ``results`` is writable and has enough free space.
+    """Check that ``results`` is writable and has enough free space, and no file of the future.
 
     Raises:
-        InputError: Names the folder, the space that is there and the space that is needed.
+        InputError: Names the folder, the space that is there and the space that is needed; or the
+            file.
     """
     folder = next(path for path in (results, *results.absolute().parents) if path.exists())
     if not os.access(folder, os.W_OK):
         raise InputError(f"{results}: cannot write to {folder}. Use a folder you may write to.")
-    made = sum(path.stat().st_size for path in results.rglob("*") if path.is_file())
+    made = 0
+    for path in results.rglob("*"):
+        if path.is_file():
+            state = path.stat()
+            made += state.st_size
+            _require_past(path, state.st_mtime)
     free = shutil.disk_usage(folder).free
     if free < needed - made:
         raise InputError(
@@ -233,6 +242,21 @@ def check_disk(results: Path, needed: int) -> None:
         raise InputError(
             f"{results}: the file system has room for {counted.f_favail} more files, and a run "
             f"makes some {FILES}. Remove files (df -i counts them), or use another disk."
+        )
+
+
+def _require_past(path: Path, changed: float) -> None:
+    """Refuse a result that is dated in the future: Snakemake would end the job that reads it.
+
+    Raises:
+        InputError: Says how to date it now.
+    """
+    if changed > time.time() + SKEW:
+        date = time.strftime("%Y-%m-%d %H:%M", time.localtime(changed))
+        raise InputError(
+            f"{path} was changed at {date}, which is in the future: a clock is, or was, wrong. If "
+            f"that of this machine is right, date the results now: find '{path.parent}' -newermt "
+            "now -exec touch {} +"
         )
 
 

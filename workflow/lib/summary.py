@@ -35,6 +35,25 @@ def summarize(results: Path, *, with_table: bool) -> str:
     return "\n".join(lines)
 
 
+def readable(text: str, encoding: str | None) -> str:
+    """A text for a terminal that may know no more than ASCII: the same width, in its characters.
+
+    Args:
+        text: The text.
+        encoding: That of the terminal; None if it is unknown.
+    """
+    known = encoding or "ascii"
+    try:
+        text.encode(known)
+    except UnicodeEncodeError:
+        return text.translate(_PLAIN).encode(known, "replace").decode(known)
+    return text
+
+
+_PLAIN = str.maketrans({"±": "~", "−": "-", "†": "+", "‡": "#", "²": "2", "·": "-", "…": "."})
+"""Signs of tables in ASCII, one for one."""
+
+
 def narrowed(table: Sequence[str]) -> str:
     """A table in Markdown, for a terminal: each word of a heading has a line of its own.
 

@@ -2,7 +2,7 @@
 
 
 from darksecrets.core.run.shipped import check as check_shipped_data
-from workflow.lib.summary import summarize
+from workflow.lib.summary import readable, summarize
 
 
 def add_code() -> None:
@@ -75,4 +75,5 @@ def start_run() -> None:
 def finish_run() -> None:
     """After the last job: show Table 1 and where the results are."""
     made = {str(path) for job in workflow.dag.jobs for path in job.output}
-    logger.info(summarize(RESULTS, with_table=str(RESULTS / "figures" / "table1.md") in made))
+    said = summarize(RESULTS, with_table=str(RESULTS / "figures" / "table1.md") in made)
+    logger.info(readable(said, sys.stderr.encoding))

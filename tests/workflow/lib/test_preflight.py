@@ -3,7 +3,9 @@ import importlib.util
 import io
 import os
 import shutil
+import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -97,3 +99,24 @@ def test_without_the_libraries_the_check_is_left_to_the_first_job(
     )
     preflight.check(_config(model=model, run="other"))
     assert "torch is not installed" in caplog.text
+
+
+def test_results_of_the_future_are_named_before_the_first_job(tmp_path):
+    """Snakemake would end the first job that reads one, after it has done its work."""
+    file = tmp_path / "results" / "data" / ".snakemake_timestamp"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    preflight.check_disk(tmp_path / "results", 0)
+    later = time.time() + 3600
+    os.utime(file, (later, later))
+    with pytest.raises(InputError, match=rf"{file} was changed at .* in the future.*touch"):
+        preflight.check_disk(tmp_path / "results", 0)
+    command = str(_message(tmp_path)).rpartition("now: ")[2]
+    subprocess.run(["bash", "-c", command], check=True)
+    preflight.check_disk(tmp_path / "results", 0)
+
+
+def _message(folder):
+    with pytest.raises(InputError) as found:
+        preflight.check_disk(folder / "results", 0)
+    return found.value

@@ -72,3 +72,14 @@ def test_marks_are_explained_once_and_what_was_learned_is_not_named(results):
 def test_a_run_without_table_1_names_its_results_only(results):
     said = summary.summarize(results, with_table=False)
     assert said.split() == ["Results:", str(results / "figures"), str(results / "tables")]
+
+
+def test_a_terminal_of_ascii_has_the_same_columns(results):
+    said = summary.summarize(results, with_table=True)
+    plain = summary.readable(said, "ascii")
+    assert plain.isascii()
+    assert [len(line) for line in plain.splitlines()] == [len(line) for line in said.splitlines()]
+    assert "61.0 ~ 9.5+" in plain
+    assert "# reviews is not learned" in plain
+    assert summary.readable(said, "utf-8") == said
+    assert summary.readable(said, None) == plain

@@ -25,6 +25,7 @@ SETTINGS = {
     "connection_limit": 400,
     "channel_timeout": 10,
     "cleanup_interval": 2,
+    "max_request_body_size": 2**20,  # a label has some hundred bytes
     "asyncore_use_poll": True,
 }
 

@@ -300,10 +300,21 @@ def test_half_open_connections_keep_nobody_waiting(start, monkeypatch):
     server.close()
 
 
+def test_bodies_of_a_megabyte_are_refused_before_they_are_read(start):
+    server = listen(start().application, 0)
+    threading.Thread(target=server.run, daemon=True).start()
+    with socket.create_connection((HOST, server.effective_port)) as connection:
+        connection.settimeout(30)
+        head = f"POST /{TOKEN}/labels HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 2000000\r\n\r\n"
+        connection.sendall(head.encode())
+        assert b" 413 " in connection.recv(1000), "though nothing of the body was sent"
+    server.close()
+
+
 def test_a_name_and_a_port_are_checked_before_maps_are_sampled(capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        for name, number, words in (("a,b", 0, "'a,b'"), ("=x", 0, "'=x'"), ("a", port, "cannot")):
+        for name, number, words in (("a,b", 0, "'a,b'"), ("a\n", 0, "'a"), ("a", port, "cannot")):
             assert main(["check", "--annotator", name, "--port", str(number)]) == 1
             assert words in capsys.readouterr().err
     assert main(["check", "--annotator", "Zoë", "--port", "0"]) == 0
