@@ -102,7 +102,7 @@ def pattern_agreement(
     parts = []
     for state, state_rows in heads.groupby("state", sort=False):
         models, layers = _models(state_rows)
-        units = max(len(models), *map(len, models.values()))
+        units = max(len(models), len(_every_seed(models)))
         samples = Samples.draw(Draws(layers, resamples, permutations, seed), units)
         for compared, pairs in ((OF_TASKS, _task_pairs(models)), (OF_SEEDS, _seed_pairs(models))):
             parts.append(_compared(pairs, samples).assign(state=state, compared=compared))
@@ -135,12 +135,17 @@ def _task_pairs(models: Models) -> dict[tuple[str, str], list[Pair]]:
 
 def _seed_pairs(models: Models) -> dict[tuple[str, str], list[Pair]]:
     """All pairs of seeds of each task that has several."""
-    every = list(dict.fromkeys(seed for seeds in models.values() for seed in seeds))
+    every = _every_seed(models)
     pairs = {}
     for task, seeds in models.items():
         units = [Unit(every.index(seed), shares[None]) for seed, shares in seeds.items()]
         pairs[task, task] = list(combinations(units, 2))
     return {names: some for names, some in pairs.items() if some}
+
+
+def _every_seed(models: Models) -> list[Any]:
+    """The seeds of all tasks, each once; tasks may have others than the first."""
+    return list(dict.fromkeys(seed for seeds in models.values() for seed in seeds))
 
 
 def _compared(

@@ -189,3 +189,32 @@ def test_one_task_and_seed_compare_with_nothing():
         ("RTE", "pretrained", None): peaked(rng),
     }
     assert agreement(models).empty
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        {"A": (1, 2), "B": (1, 3)},
+        {"A": (1,), "B": (1, 3), "C": (1, 4, 5)},
+        {"A": (7, 1), "B": (1, 2, 3), "C": (9, 1)},
+    ],
+)
+def test_tasks_may_have_other_seeds_than_each_other(seeds):
+    """A pair of seeds is compared as if the others were not there."""
+    rng = np.random.default_rng(2)
+    base = peaked(rng)
+    models: Models = {
+        (task, "finetuned", seed): noisy(base, rng) for task, own in seeds.items() for seed in own
+    }
+    table = agreement(models)
+    between_seeds = table[(table["compared"] == "seeds") & (table["task"] != "")]
+    expected = {task: len(own) * (len(own) - 1) // 2 for task, own in seeds.items() if len(own) > 1}
+    assert dict(zip(between_seeds["task"], between_seeds["pairs"], strict=True)) == expected
+    for task in expected:
+        alone = {name: shares for name, shares in models.items() if name[0] == task}
+        own = agreement(alone)
+        row = own[(own["compared"] == "seeds") & (own["task"] == task)].iloc[0]
+        found = between_seeds[between_seeds["task"] == task].iloc[0]
+        for column in ("pairs", "agreement", "kappa", "ci_low", "ci_high", "expected"):
+            assert found[column] == pytest.approx(row[column], rel=1e-12), column
+        assert found["p_value"] == pytest.approx(0.005), "heads that agree"
