@@ -94,6 +94,10 @@ class Run:
         """One of the runs that the pages show."""
         return cls(KEPT / name)
 
+    def has(self, name: str) -> bool:
+        """Whether a table is there."""
+        return (self._tables() / f"{name}.csv").is_file()
+
     def table(self, name: str) -> pd.DataFrame:
         """A table.
 

@@ -54,6 +54,10 @@ class Sources:
         """Tasks drawn that fine-tuned models have not learned, as far as an input says so."""
         return self._unlearned() & {*self.tasks}
 
+    def headline(self, describe: Callable[[list[str]], str]) -> str:
+        """A sentence about fine-tuned models, see `darksecrets.core.run.learned`."""
+        return learned.describe_learned(describe, self.tasks, self.unlearned)
+
     def marked(self, task: str) -> str:
         """A task's name, with a mark if fine-tuned models have not learned it."""
         return f"{task}{learned.MARK}" if task in self.unlearned else task

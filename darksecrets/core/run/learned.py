@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,23 @@ def failed(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
         and str(row["learned"]) == "False"
         and row["task"] not in whole
     ]
+
+
+def describe_learned(
+    describe: Callable[[list[str]], str], tasks: Sequence[str], unlearned: Collection[str]
+) -> str:
+    """A sentence about fine-tuned models, of the tasks that they have learned, and says so.
+
+    Args:
+        describe: Makes the sentence for some tasks.
+        tasks: All tasks.
+        unlearned: Tasks of which nothing is said.
+    """
+    chosen = [task for task in tasks if task not in unlearned]
+    if not chosen:
+        return "No task was learned, so nothing is said of the fine-tuned models"
+    said = describe(chosen)
+    return said if len(chosen) == len(tasks) else f"Learned tasks: {said[0].lower()}{said[1:]}"
 
 
 def marks(*, constant: float, unlearned: bool) -> str:

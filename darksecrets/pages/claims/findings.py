@@ -6,11 +6,13 @@ Every sentence is made from the run's tables, and names the figure or table that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from darksecrets.core.run import learned
 from darksecrets.core.run.tables import Table, integer, text
 from darksecrets.pages.claims.answers import Answer
 from darksecrets.paper.ablation.findings import describe_needed_heads
@@ -44,12 +46,19 @@ class Run:
         ablated: Main metric of the tasks whose heads are disabled.
         classifier: Whose patterns figures show.
         synthetic: Whether its sentences were generated.
+        unlearned: Tasks that its fine-tuned models have not learned: no sentence is about them.
     """
 
     metrics: Mapping[str, str]
     ablated: Mapping[str, str]
     classifier: str
     synthetic: bool
+    unlearned: frozenset[str] = frozenset()
+
+    def say(self, describe: Callable[[list[str]], str], tasks: Sequence[str] | None = None) -> str:
+        """A sentence about tasks, all if not given, see `learned.describe_learned`."""
+        chosen = list(self.metrics) if tasks is None else tasks
+        return learned.describe_learned(describe, chosen, self.unlearned)
 
 
 Tables = Mapping[str, pd.DataFrame]
@@ -58,30 +67,35 @@ Sentence = tuple[str, tuple[str, ...], Callable[[Tables, Run], str]]
 _SENTENCES: Sequence[Sentence] = (
     (
         "table1",
-        ("learned", "mean_differences"),
-        lambda tables, _: describe_learned_tasks(tables["learned"], tables["mean_differences"]),
+        ("learned", "score_means"),
+        lambda tables, _: describe_learned_tasks(tables["learned"], tables["score_means"]),
     ),
     (
         "figure5",
         ("cosine",),
-        lambda tables, run: describe_changed_layers(tables["cosine"], list(run.metrics)),
+        lambda tables, run: run.say(partial(describe_changed_layers, tables["cosine"])),
     ),
     (
         "figure2",
         ("patterns",),
-        lambda tables, run: describe_heterogeneous_shares(
-            tables["patterns"], run.classifier, list(run.metrics)
+        lambda tables, run: run.say(
+            partial(describe_heterogeneous_shares, tables["patterns"], run.classifier)
         ),
     ),
     (
         "figure6",
         ("stripes",),
-        lambda tables, run: describe_special_tokens(tables["stripes"], list(run.metrics)),
+        lambda tables, run: run.say(partial(describe_special_tokens, tables["stripes"])),
     ),
     (
         "figure8",
         ("head_ablation",),
-        lambda tables, run: describe_needed_heads(tables["head_ablation"], run.ablated),
+        lambda tables, run: run.say(
+            lambda tasks: describe_needed_heads(
+                tables["head_ablation"], {task: run.ablated[task] for task in tasks}
+            ),
+            list(run.ablated),
+        ),
     ),
 )
 """What shows a finding, the tables that it needs, and what is said of them."""
@@ -100,6 +114,9 @@ def find(tables: Tables, claims: pd.DataFrame, run: Run) -> pd.DataFrame:
     Returns:
         The table `FINDINGS`.
     """
+    if "learned" in tables:
+        judged = tables["learned"].to_dict("records")
+        run = replace(run, unlearned=frozenset(learned.unlearned(judged)))
     rows = [(SYNTHETIC, "")] if run.synthetic else []
     rows += [
         (describe(tables, run), shown_by)

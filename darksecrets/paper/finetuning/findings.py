@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from darksecrets.core.run.states import FROM_NORMAL
+from darksecrets.core.data.metrics import accuracy_rows
+from darksecrets.core.run.states import FINETUNED, FROM_NORMAL
 
 LAST = 2
 """Layers that the paper finds to change most: the last ones."""
@@ -48,18 +49,40 @@ def _count_last_layers(cosine: pd.DataFrame) -> int:
     return min(LAST, int(cosine["layer"].max()) - 1)
 
 
-def describe_learned_tasks(learned: pd.DataFrame, differences: pd.DataFrame) -> str:
-    """How many tasks fine-tuned models have learned, and what pre-training is worth.
+def describe_learned_tasks(learned: pd.DataFrame, means: pd.DataFrame) -> str:
+    """How many tasks fine-tuned models have learned, and what pre-training is worth on these.
 
     Args:
         learned: The table `learned`.
-        differences: The table `mean_differences`.
+        means: The table `score_means`.
     """
     tasks = learned[learned["seed"].isna()]
-    count = int(tasks["learned"].sum())
-    said = f"Fine-tuned models have learned {count} of {len(tasks)} tasks"
-    rows = differences[differences["model"] == FROM_NORMAL]
-    for lost in rows.loc[rows["reference"] == "finetuned", "difference"]:
-        sign = "better" if lost <= 0 else "worse"
-        said += f"; they are {abs(lost):.1f} points {sign} than without pre-training"
-    return said
+    chosen = tasks.loc[tasks["learned"].astype(bool), "task"].tolist()
+    said = f"Fine-tuned models have learned {len(chosen)} of {len(tasks)} tasks"
+    gains = score_gains(means, chosen, FINETUNED, FROM_NORMAL)
+    if gains.empty:
+        return said
+    sign = "above" if gains.mean() >= 0 else "below"
+    average = "on average " if len(gains) > 1 else ""
+    return (
+        f"{said}; there, they score {average}{abs(gains.mean()):.1f} points {sign} models trained "
+        "from random weights"
+    )
+
+
+def score_gains(
+    means: pd.DataFrame, tasks: Sequence[str], model: str, reference: str
+) -> pd.Series[float]:
+    """By task, the mean score of a model over that of another: accuracy, or the main metric.
+
+    Args:
+        means: The table `score_means`.
+        tasks: Tasks that are meant.
+        model: A state of the model.
+        reference: What it is compared with.
+    """
+    rows = accuracy_rows(means[means["task"].isin(list(tasks))])
+    scores = rows.pivot_table(index="on", columns="model", values="score", sort=False)
+    if not {model, reference} <= set(scores.columns):
+        return pd.Series(dtype=float)
+    return (scores[model] - scores[reference]).dropna()

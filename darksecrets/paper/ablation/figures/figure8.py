@@ -43,7 +43,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panel = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.25)
     return kit.page(
         sources,
-        describe_needed_heads(table, sources.main_metrics),
+        sources.headline(
+            lambda tasks: describe_needed_heads(
+                table, {task: sources.main_metrics[task] for task in tasks}
+            )
+        ),
         kit.Grid(list(titles), panel, most=3 if len(titles) < 7 else 5),
         legend=MARK_LEGEND,
         what="White: the score of the intact model, which follows each name. Purple is higher.",

@@ -51,7 +51,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panel = kit.Panel(layers, "layers", x="Score", y="Layer", **look)
     return kit.page(
         sources,
-        describe_needed_layers(table, sources.main_metrics),
+        sources.headline(
+            lambda tasks: describe_needed_layers(
+                table, {task: sources.main_metrics[task] for task in tasks}
+            )
+        ),
         kit.Grid(list(tables), panel, most=3 if len(tables) < 7 else 5),
         legend=_LEGEND,
         what="Score without each layer, with 95% intervals of the difference to the intact model.",

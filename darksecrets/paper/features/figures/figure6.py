@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -41,5 +42,5 @@ def draw(sources: kit.Sources) -> kit.Figure:
         for name, x in zip(TOKENS, ("", "Head"), strict=True)
     ]
     what = "Mean weight of every head; the blue line on a scale is uniform attention."
-    headline = describe_special_tokens(table, sources.tasks)
+    headline = sources.headline(partial(describe_special_tokens, table))
     return kit.page(sources, headline, panels, what=what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from matplotlib.ticker import MaxNLocator
 
@@ -37,5 +38,5 @@ def draw(sources: kit.Sources) -> kit.Figure:
     bar = kit.Bar("Cosine similarity before and after fine-tuning", below=True, finish=finish)
     panel = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.3, bar=bar)
     what = "A square is a head; darker: fine-tuning changed its attention more."
-    headline = describe_changed_layers(table, sources.tasks)
+    headline = sources.headline(partial(describe_changed_layers, table))
     return kit.page(sources, headline, [[panel]], most=4, what=what)

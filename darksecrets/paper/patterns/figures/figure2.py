@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from darksecrets.core.plotting import kit
@@ -69,7 +71,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
         what += " Dashed: the paper's smallest and largest heterogeneous share."
     return kit.page(
         sources,
-        describe_heterogeneous_shares(table, sources.options["classifier"], sources.tasks),
+        sources.headline(
+            partial(describe_heterogeneous_shares, table, sources.options["classifier"])
+        ),
         kit.Grid([""], panel),
         legend=dict(reversed(kit.PATTERNS.items())),
         width=kit.PAGE,
