@@ -15,10 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import regex
-
 from darksecrets.core.data import conllu_files
 from darksecrets.core.data.sentences import ROOT, Sentence
+from darksecrets.core.data.words import letters_of
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.features.labels import (
     NOUNS,
@@ -179,12 +178,12 @@ class Corpus:
         found = self._found(text)
         if found is None:
             raise InputError(refusal([text]))
-        places = _spans(text)
+        places = letters_of(text)
         words: list[dict[str, Any]] = []
         for number in found:
             sentence = self._sentences[number]
             own = _words(sentence, self._marked[number], len(words))
-            known = _spans(sentence.text)
+            known = letters_of(sentence.text)
             starts = [start for start, _ in known]
             for word in own:
                 first = bisect.bisect_right(starts, word["start"]) - 1
@@ -228,13 +227,6 @@ def refusal(missing: Sequence[str]) -> str:
 def _letters(text: str) -> str:
     """A text without white space, composed (NFC)."""
     return unicodedata.normalize("NFC", "".join(text.split()))
-
-
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Where the letters of a text are, each with its marks; white space is none."""
-    if text.isascii():
-        return [(at, at + 1) for at, letter in enumerate(text) if not letter.isspace()]
-    return [found.span() for found in regex.finditer(r"\X", text) if not found[0].isspace()]
 
 
 def _words(sentence: Sentence, marked: Sequence[str] | None, before: int) -> list[dict[str, Any]]:

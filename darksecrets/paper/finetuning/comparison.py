@@ -6,13 +6,12 @@ import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Floats, Values
-from darksecrets.core.data.coverage import Coverage
 from darksecrets.core.data.metrics import METRICS, PERCENT
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run.errors import InputError
@@ -25,6 +24,9 @@ from darksecrets.core.stats.resampling import feasible
 from darksecrets.core.stats.seeds import mean_over_seeds
 from darksecrets.core.stats.weighted import resampled
 from darksecrets.paper.finetuning import tables
+
+if TYPE_CHECKING:
+    from darksecrets.core.data.coverage import Coverage
 
 COMPARISONS = (
     ("finetuned", "pretrained"),
