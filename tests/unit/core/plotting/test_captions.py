@@ -87,7 +87,7 @@ def facts(config: dict[str, Any], *, paper: bool) -> dict[str, Any]:
     """What captions read of a rule."""
     return {
         "params": {
-            "label": "run x · data · model",
+            "shown": "run x · data · model",
             "tasks": config["tasks"],
             "paper": paper,
             "run": {"shared": ["GLUE"] if paper else []},
