@@ -13,7 +13,7 @@ import pandas as pd
 
 from darksecrets.core.data.metrics import METRICS, accuracy_rows
 from darksecrets.core.run.numbers import written, written_plus_minus
-from darksecrets.core.run.states import FINETUNED, STATE_NAMES
+from darksecrets.core.run.states import FINETUNED, PRETRAINED, STATE_NAMES
 from darksecrets.pages.claims import findings
 from darksecrets.pages.claims.beside_paper import SCORES
 from darksecrets.pages.claims.findings import count_answers
@@ -160,8 +160,7 @@ def finding(figure: str) -> str:
     """
     run = Run.kept(PAPER)
     tables = {name: run.table(name) for name in findings.TABLES if run.has(name)}
-    metrics = dict.fromkeys(run.table("cosine")["task"], "")
-    metrics = {task: _main_metric(run, task) for task in metrics}
+    metrics = {task: _main_metric(run, task) for task in run.table("cosine")["task"].unique()}
     known = findings.Run(metrics, metrics, CNN, synthetic=False)
     made = findings.find(tables, run.table("claims"), known)
     for table in (made, run.table("findings")):
@@ -199,14 +198,10 @@ def learned_tasks() -> list[str]:
     return [str(task) for task in rows["task"]]
 
 
-def gain(reference: str = "pretrained") -> str:
-    """How much fine-tuned models score above others: mean over learned tasks, least and greatest.
-
-    Args:
-        reference: The other state of the model.
-    """
+def gain() -> str:
+    """Points gained by fine-tuning: mean over learned tasks, and the smallest and largest."""
     means = Run.kept(PAPER).table("score_means")
-    gains = score_gains(means, learned_tasks(), FINETUNED, reference)
+    gains = score_gains(means, learned_tasks(), FINETUNED, PRETRAINED)
     return f"{gains.mean():.1f} ({write_range(gains, '.1f')})"
 
 
