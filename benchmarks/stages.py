@@ -5,6 +5,7 @@
 Each stage runs twice, on a small and on a larger set of examples; the difference is its cost, so
 that loading models and starting threads do not count. The encoder has BERT-base's shape and random
 weights; texts are as long as GLUE's. `--scale` multiplies both sets: 1 suits two cores, 32 a GPU.
+The peak is what one large product of matrices reaches here, in the stage's precision.
 The results are named after the device: `stages_cpu` or `stages_gpu`.
 """
 
@@ -18,8 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-from _examples import save_data, save_encoder
+import torch
+from _examples import glue_lengths, save_data, save_encoder
 from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -28,7 +31,7 @@ from darksecrets.core.attention.extraction import extract_maps, read_sample
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.interventions.sweep import Settings as SweepSettings
 from darksecrets.core.interventions.sweep import sweep
-from darksecrets.core.models import devices
+from darksecrets.core.models import devices, precision
 from darksecrets.core.run.states import FINETUNED, FROZEN, PRETRAINED
 from darksecrets.paper.finetuning import pretrained, training
 from darksecrets.paper.patterns.classification import classify
@@ -41,6 +44,12 @@ LONGEST = 128
 FEW = 16
 """Examples of a split that a stage needs and that is not its work."""
 BATCH = training.Settings().batch_size
+PARAMETERS = 12 * 12 * 768**2
+"""Weights that a token is multiplied with in the layers of BERT-base."""
+SETS = 1 + 144 + 12
+"""Sets of heads that a sweep disables, with the empty one."""
+NEEDED = 0.324
+"""Share of their layers that depends on what is disabled, and so has to be computed."""
 
 Work = Callable[[int], int]
 """Does a stage's work on some examples; returns how many units of work that is."""
@@ -56,6 +65,8 @@ class Stage:
         units: Units in the run of config/paper.yaml: seven tasks of GLUE's sizes, five seeds.
         examples: Examples of the smaller and the larger set, at scale 1.
         work: What it does.
+        passes: Forward passes that a unit needs of the layers; a backward pass is two.
+        precision: That of the passes.
     """
 
     name: str
@@ -63,6 +74,13 @@ class Stage:
     units: int
     examples: tuple[int, int]
     work: Work
+    passes: float = 0.0
+    precision: str = "float32"
+
+    @property
+    def operations(self) -> float:
+        """Floating-point operations that a unit needs, padding and products with maps left out."""
+        return self.passes * 2 * PARAMETERS * float(np.mean(glue_lengths(10_000)))
 
 
 class Workshop:
@@ -74,9 +92,10 @@ class Workshop:
         save_encoder(self.encoder)
 
     def data(self, train: int, validation: int) -> Path:
-        """Save a data set with as many examples, and return its folder."""
+        """Save a data set with as many examples, if it is not there; return its folder."""
         folder = self.folder / f"data-{train}-{validation}"
-        save_data(folder, train, validation)
+        if not folder.exists():
+            save_data(folder, train, validation)
         return folder
 
     def finetune(self, examples: int) -> int:
@@ -116,12 +135,12 @@ class Workshop:
         """Predict with every head and every layer disabled."""
         output = self.folder / f"sweep-{examples}"
         settings = SweepSettings(TASK, 1, LONGEST)
-        sweep(self.encoder, self.data(FEW, examples), output, settings, threads=self.threads)
+        sweep(self.encoder, self.data(examples, examples), output, settings, threads=self.threads)
         return examples
 
     def extract(self, examples: int) -> int:
         """Write attention maps."""
-        sample = read_sample(self.data(FEW, examples), list(range(examples)))
+        sample = read_sample(self.data(examples, examples), list(range(examples)))
         extract_maps(self.encoder, sample, self.folder / f"maps-{examples}", max_length=LONGEST)
         return examples
 
@@ -134,27 +153,59 @@ class Workshop:
 def stages(shop: Workshop) -> list[Stage]:
     """All stages, in the order of the run."""
     step = f"step of {BATCH} examples"
+    training_precision = precision.resolve("auto")
     return [
-        Stage("finetune", step, 881_850, (BATCH, 4 * BATCH), shop.finetune),
-        Stage("evaluate_pretrained", "example", 2_056_775, (32, 128), shop.evaluate),
-        Stage("sweep_heads", "example", 293_825, (4, 16), shop.sweep),
-        Stage("extract_attention", "example", 33_342, (32, 128), shop.extract),
+        Stage(
+            "finetune",
+            step,
+            881_850,
+            (4 * BATCH, 20 * BATCH),
+            shop.finetune,
+            passes=3 * BATCH,
+            precision=training_precision,
+        ),
+        Stage("evaluate_pretrained", "example", 2_056_775, (32, 128), shop.evaluate, passes=1),
+        Stage("sweep_heads", "example", 293_825, (4, 16), shop.sweep, passes=SETS * NEEDED),
+        Stage("extract_attention", "example", 33_342, (32, 128), shop.extract, passes=1),
         Stage("measure_attention", "example", 33_342, (32, 128), shop.classify),
     ]
 
 
-def measure(stage: Stage, scale: int) -> dict[str, object]:
+def peaks() -> dict[str, float]:
+    """Operations per second of a large product of matrices, by precision."""
+    device = devices.best()
+    devices.use_float32()
+    side = 8192 if device.type == "cuda" else 2048
+    found = {}
+    for name in ("float32", "bfloat16"):
+        matrix = torch.randn(side, side, device=device, dtype=getattr(torch, name))
+        (matrix @ matrix).sum().item()
+        start = time.perf_counter()
+        for _ in range(5):
+            product = matrix @ matrix
+        product.sum().item()
+        found[name] = 5 * 2 * side**3 / (time.perf_counter() - start)
+    return found
+
+
+def measure(stage: Stage, shop: Workshop, scale: int, peak: float) -> dict[str, object]:
     """Time both sizes of a stage; return a row of the table."""
     units, seconds = [], []
-    for examples in stage.examples:
+    for examples in (scale * each for each in stage.examples):
+        shop.data(examples, FEW)
+        shop.data(examples, examples)
         start = time.perf_counter()
-        units.append(stage.work(scale * examples))
+        units.append(stage.work(examples))
         seconds.append(time.perf_counter() - start)
     cost = (seconds[1] - seconds[0]) / (units[1] - units[0])
+    rate = stage.operations / cost
     return {
         "stage": stage.name,
         "unit": stage.unit,
         "seconds": float(f"{cost:.3g}"),
+        "precision": stage.precision if stage.passes else "",
+        "TFLOP/s": f"{rate / 1e12:.3g}" if stage.passes else "",
+        "share of peak": f"{rate / peak:.3f}" if stage.passes else "",
         "units of the paper's run": stage.units,
         "hours": round(cost * stage.units / 3600, 2),
     }
@@ -166,13 +217,18 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--scale", type=int, default=1)
     options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    peak = peaks()
     with tempfile.TemporaryDirectory() as name:
         shop = Workshop(Path(name), options.threads)
-        table = pd.DataFrame([measure(stage, options.scale) for stage in stages(shop)])
+        rows = [measure(each, shop, options.scale, peak[each.precision]) for each in stages(shop)]
+    table = pd.DataFrame(rows)
     notes = (
         f"BERT-base with random weights, texts as long as GLUE's, {options.threads} thread(s), "
         f"scale {options.scale}. Hours are for one job after another: they leave out starting "
-        "jobs, loading models, parsing sentences, statistics and figures."
+        "jobs, loading models, parsing sentences, statistics and figures. The peak is "
+        + " and ".join(f"{rate / 1e12:.3g} TFLOP/s in {name}" for name, rate in peak.items())
+        + "; operations are those needed, without padding and products with maps."
     )
     device = "gpu" if devices.best().type == "cuda" else "cpu"
     machine = describe("torch", "transformers")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,15 +45,26 @@ class EncodedSplit:
     def __len__(self) -> int:
         return len(self.idx)
 
-    @property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """[examples] tokens of each example, special tokens included."""
         return np.diff(self.starts)
 
-    def batch(self, rows: list[int]) -> dict[str, torch.Tensor]:
-        """Inputs [len(rows), longest length] and ``labels`` [len(rows)] of the given rows."""
+    @cached_property
+    def longest(self) -> int:
+        """Tokens of the longest example."""
+        return int(self.lengths.max())
+
+    def batch(self, rows: list[int], multiple: int = 1) -> dict[str, torch.Tensor]:
+        """Inputs [len(rows), tokens] and ``labels`` [len(rows)] of the given rows.
+
+        The tokens are the longest row's, rounded up to a multiple, but not beyond the split's
+        longest example, which a model is known to take.
+        """
         lengths = self.lengths[rows]
-        real = np.arange(lengths.max()) < lengths[:, None]
+        rounded = math.ceil(lengths.max() / multiple) * multiple
+        tokens = min(rounded, self.longest)
+        real = np.arange(tokens) < lengths[:, None]
         slices = [slice(self.starts[row], self.starts[row + 1]) for row in rows]
         tensors = {MASK: torch.from_numpy(real.astype(np.int64))}
         for name, flat in self.inputs.items():

@@ -13,6 +13,7 @@ they are given. A run that was killed and resumed ends with the same weights as 
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import math
 import os
@@ -50,7 +51,9 @@ from darksecrets.core.run.files import atomic, fingerprint, remove
 from darksecrets.core.run.progress import progress
 from darksecrets.core.run.resuming import finish, resuming
 from darksecrets.core.run.states import FINETUNED, FROM_NORMAL
+from darksecrets.paper.finetuning.divergence import Divergence, LossWatch
 from darksecrets.paper.finetuning.evaluation import batch_size_for, evaluate, write_results
+from darksecrets.paper.finetuning.graphs import MULTIPLE, StepGraphs
 from darksecrets.paper.finetuning.tables import LEARNING_CURVES
 
 if TYPE_CHECKING:
@@ -79,10 +82,6 @@ STATES = (FINETUNED, FROM_NORMAL)
 
 CHECKPOINT_SECONDS = 300.0  # a checkpoint of BERT-base is 1.3 GB and takes seconds to write
 CURVE_POINTS = 50  # training losses kept per run
-# Training has diverged when its loss, averaged over about ten steps, is this many times that of a
-# model that ignores its input.
-EXPLODED = 10.0
-MEMORY_OF_LOSS = 0.9
 
 _CHECKPOINTS = "checkpoint-*"
 
@@ -201,6 +200,8 @@ def finetune(
         without = intervene(model, removal) if removal else contextlib.nullcontext()
         with deterministic(order_seed), without:
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
+            if trainer.args.device.type == "cuda" and not removal:
+                trainer.capture_steps()
             recorder = trainer.add_recorder(record, identity) if record else None
             last = _last_of(checkpoints, recorder)
             trainer.run(last, checkpoint_seconds)
@@ -282,13 +283,14 @@ class FineTuner(Trainer):
         self.steps_per_epoch = math.ceil(len(train) / run["batch_size"])
         self.logits: NDArray[np.float32] = np.empty((0, task.num_labels), np.float32)
         self.scoring_batch_size = 0
-        self.recent_loss: float | None = None
+        self.watch = LossWatch.start(task, self.scale.standardize(train.labels))
+        self.graphs: StepGraphs | None = None
         super().__init__(
             model=model,
             args=_arguments(run, self.steps_per_epoch * run["epochs"], checkpoints),
             train_dataset=range(len(train)),  # the collator makes a batch from row numbers
             eval_dataset=range(len(validation)),
-            data_collator=train.batch,
+            data_collator=self._batch,
         )
         self.remove_callback(PrinterCallback)
 
@@ -311,11 +313,34 @@ class FineTuner(Trainer):
             self.add_callback(Progress(advance))
             self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
-    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:  # noqa: ANN401
+    def capture_steps(self) -> None:
+        """From now on, launch each step at once (`graphs`), if the model allows it."""
+        model: Any = self.model
+        self.graphs = StepGraphs(model, functools.partial(super().training_step, model))
+
+    def training_step(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, torch.Tensor],
+        num_items_in_batch: torch.Tensor | int | None = None,
+    ) -> torch.Tensor:
         """Do a step as the Trainer does; stop if the loss shows that training has diverged."""
-        value = super().training_step(*args, **kwargs)
-        self._check_loss(value.item())
+        value = self._captured_step(inputs)
+        if value is None:
+            value = super().training_step(model, inputs, num_items_in_batch)
+        self.watch.add(self.state.global_step + 1, self._rate(), self.loss_of_task(value))
+        if self.watch.is_due:
+            self._check_losses()
         return value
+
+    def loss_of_task(self, value: torch.Tensor) -> torch.Tensor:
+        """The loss of the task within that of a step."""
+        return value
+
+    def log(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - the Trainer's
+        """Log as the Trainer does, which has just read a loss from the device."""
+        self._check_losses()
+        super().log(*args, **kwargs)
 
     def compute_loss(
         self,
@@ -338,6 +363,7 @@ class FineTuner(Trainer):
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:  # noqa: ANN401 - the Trainer's
         """Score the validation split; the log history, and so checkpoints, keep the scores."""
+        self._check_losses()
         split = self.validation_split
         model: Any = self.model
         self.scoring_batch_size = batch_size_for(model, split)
@@ -345,7 +371,8 @@ class FineTuner(Trainer):
         made = self.outputs_scale.standardize(logits)
         self.logits = self.scale.restore(made)
         if not np.isfinite(self.logits).all():
-            raise self._diverged("the model's outputs are not finite")
+            found = "the model's outputs are not finite"
+            raise self._diverged(Divergence(self.state.global_step, self._rate(), found))
         labels = torch.from_numpy(self.scale.standardize(split.labels))
         values = {
             "validation_loss": loss(self.task, torch.from_numpy(made), labels).item(),
@@ -366,25 +393,36 @@ class FineTuner(Trainer):
             self.train_split.lengths, self.details["batch_size"], self.details["order_seed"]
         )
 
-    def _check_loss(self, value: float) -> None:
-        if not math.isfinite(value):
-            raise self._diverged(f"the training loss is {value}")
-        before = value if self.recent_loss is None else self.recent_loss
-        self.recent_loss = MEMORY_OF_LOSS * before + (1 - MEMORY_OF_LOSS) * value
-        labels = self.scale.standardize(self.train_split.labels)
-        limit = EXPLODED * _ignorant_loss(self.task, labels)
-        if self.recent_loss > limit:
-            raise self._diverged(f"the training loss is {self.recent_loss:.3g}, above {limit:.3g}")
+    def _batch(self, rows: list[int]) -> dict[str, torch.Tensor]:
+        return self.train_split.batch(rows, MULTIPLE if self.graphs else 1)
 
-    def _diverged(self, found: str) -> InputError:
-        rate = self.lr_scheduler.get_last_lr()[0] if self.lr_scheduler else math.nan
+    def _captured_step(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor | None:
+        """The loss of a step that is launched at once; None if steps are not captured."""
+        if self.graphs is None:
+            return None
+        try:
+            return self.graphs.run(inputs)
+        except RuntimeError as error:
+            _log.warning("Steps cannot be captured as CUDA graphs, which is slower: %s", error)
+            self.graphs = None
+            return None
+
+    def _check_losses(self) -> None:
+        divergence = self.watch.read()
+        if divergence:
+            raise self._diverged(divergence)
+
+    def _rate(self) -> float:
+        return float(self.lr_scheduler.get_last_lr()[0]) if self.lr_scheduler else math.nan
+
+    def _diverged(self, divergence: Divergence) -> InputError:
         run = self.details
         return InputError(
             f"{run['task']}, {run['state']}, seed {run['seed']}: training diverged at step "
-            f"{self.state.global_step + 1} of {self.state.max_steps}: {found}, at a learning rate "
-            f"of {rate:.3g} (peak {run['learning_rate']:.3g}, {run['precision']}). Lower "
-            "fine_tuning.learning_rate, or raise fine_tuning.warmup, or set fine_tuning.precision "
-            "to float32 if it is not."
+            f"{divergence.step} of {self.state.max_steps}: {divergence.found}, at a learning rate "
+            f"of {divergence.rate:.3g} (peak {run['learning_rate']:.3g}, {run['precision']}). "
+            "Lower fine_tuning.learning_rate, or raise fine_tuning.warmup, or set "
+            "fine_tuning.precision to float32 if it is not."
         )
 
 
@@ -458,6 +496,7 @@ def settings_of(run: Mapping[str, Any]) -> Settings:
 
 def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> TrainingArguments:
     """The Trainer's arguments for the settings, on one device."""
+    on_gpu = devices.best().type == "cuda"
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         num_train_epochs=run["epochs"],
@@ -474,7 +513,8 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
         eval_strategy="epoch",
         save_strategy="no",  # the callback decides
         remove_unused_columns=False,
-        dataloader_pin_memory=devices.best().type == "cuda",
+        dataloader_pin_memory=on_gpu,
+        accelerator_config={"non_blocking": on_gpu},
         disable_tqdm=True,
         report_to="none",
     )
@@ -498,11 +538,6 @@ def _last_of(folder: Path, recorder: Recorder | None) -> Path | None:
 
 def _step(checkpoint: Path) -> int:
     return int(checkpoint.name.rsplit("-", 1)[1])
-
-
-def _ignorant_loss(task: Task, labels: np.ndarray) -> float:
-    """Loss of a model that ignores its input: equal probabilities, or the value 0."""
-    return float(np.mean(labels**2)) if task.is_regression else math.log(task.num_labels)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,12 @@ from glue import TASKS
 from tiny_models import bert_tokenizer, roberta_tokenizer
 from toy_data import save_dataset
 
-from darksecrets.core.data.batches import GroupedByLength, batches_by_length, load_split
+from darksecrets.core.data.batches import (
+    EncodedSplit,
+    GroupedByLength,
+    batches_by_length,
+    load_split,
+)
 
 
 @pytest.mark.parametrize("name", ["MRPC", "SST-2", "STS-B"])
@@ -83,3 +88,21 @@ def test_training_order_is_random_grouped_and_of_its_seed_and_epoch():
 
 def test_fewer_examples_than_a_batch():
     assert sorted(GroupedByLength(np.array([5, 3, 9]), 32, 1)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("multiple", [1, 4, 8])
+def test_tokens_are_rounded_up_but_not_beyond_the_longest_example(multiple):
+    starts = np.cumsum([0, 3, 5, 11])
+    flat = np.arange(1, 20, dtype=np.int32)
+    split = EncodedSplit(
+        np.arange(3), np.zeros(3, int), starts, {"input_ids": flat}, {"input_ids": 0}
+    )
+    for rows, longest in (([0], 3), ([0, 1], 5), ([1, 2], 11)):
+        batch = split.batch(rows, multiple)
+        tokens = next(n for n in range(longest, 99) if n % multiple == 0 or n == 11)
+        assert batch["input_ids"].shape == batch["attention_mask"].shape == (len(rows), tokens)
+        for row, ids, mask in zip(rows, batch["input_ids"], batch["attention_mask"], strict=True):
+            real = flat[starts[row] : starts[row + 1]]
+            padding = [0] * (tokens - len(real))
+            assert ids.tolist() == [*real, *padding]
+            assert mask.tolist() == [1] * len(real) + padding

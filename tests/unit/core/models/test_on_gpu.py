@@ -15,6 +15,8 @@ from hub.client import ROOT
 from safetensors.torch import load_file
 from tiny_models import save_classifier
 from toy_data import save_bert, save_dataset
+from transformers import masking_utils
+from transformers.models.bert.modeling_bert import BertPooler
 
 from darksecrets.core.attention import extraction
 from darksecrets.core.attention.store import AttentionStore, write_store
@@ -166,8 +168,10 @@ def test_sweep(family, task, data, tmp_path, on):
         assert (a != b).mean() <= PREDICTIONS
 
 
-def finetune(folder: Path, data: Path, output: Path, precision: str) -> pd.DataFrame:
-    training.finetune(
+def finetune(
+    folder: Path, data: Path, output: Path, precision: str, **others: Any
+) -> dict[str, Any]:
+    return training.finetune(
         folder,
         data / "MRPC",
         output / "model",
@@ -181,8 +185,8 @@ def finetune(folder: Path, data: Path, output: Path, precision: str) -> pd.DataF
         scores=output / "scores.csv",
         predictions=output / "predictions.csv",
         curve=output / "curve.csv",
+        **others,
     )
-    return pd.read_csv(output / "curve.csv")
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -193,6 +197,63 @@ def test_the_same_training_twice(precision, data, tmp_path):
         finetune(folder, data, tmp_path / name, precision)
     one, other = (load_file(tmp_path / n / "model/model.safetensors") for n in ("one", "other"))
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_steps_launched_at_once_are_those_launched_one_by_one(
+    precision, data, tmp_path, monkeypatch
+):
+    """With dropout, and bit for bit where both have the same padding and mask."""
+    folder = save_bert(tmp_path / "pretrained")
+    monkeypatch.setattr(training, "MULTIPLE", 1)
+    monkeypatch.setattr(masking_utils, "is_tracing", lambda *_: True)
+    finetune(folder, data, tmp_path / "graphs", precision)
+    monkeypatch.setattr(training.FineTuner, "capture_steps", lambda _: None)
+    finetune(folder, data, tmp_path / "plain", precision)
+    graphs, plain = (
+        load_file(tmp_path / n / "model/model.safetensors") for n in ("graphs", "plain")
+    )
+    assert all(torch.equal(graphs[name], plain[name]) for name in graphs)
+
+
+def test_broken_off_and_resumed_is_the_same(data, tmp_path, monkeypatch):
+    folder = save_bert(tmp_path / "pretrained")
+    finetune(folder, data, tmp_path / "whole", "bfloat16")
+    report = training.Progress.on_step_end
+
+    def stop(self: Any, args: Any, state: Any, control: Any, **others: Any) -> None:
+        report(self, args, state, control, **others)
+        if state.global_step == 22:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training.Progress, "on_step_end", stop)
+        with pytest.raises(KeyboardInterrupt):
+            finetune(folder, data, tmp_path / "resumed", "bfloat16", checkpoint_seconds=0.0)
+    details = finetune(folder, data, tmp_path / "resumed", "bfloat16")
+    assert details["resumed_from_step"] == 21
+    whole, resumed = (
+        load_file(tmp_path / n / "model/model.safetensors") for n in ("whole", "resumed")
+    )
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_a_model_that_reads_from_the_gpu_is_trained_step_by_step(
+    data, tmp_path, monkeypatch, caplog
+):
+    folder = save_bert(tmp_path / "pretrained")
+    finetune(folder, data, tmp_path / "graphs", "float32")
+    forward = BertPooler.forward
+
+    def reading(self: Any, hidden: torch.Tensor) -> torch.Tensor:
+        assert hidden.abs().max().item() > 0
+        return forward(self, hidden)
+
+    monkeypatch.setattr(BertPooler, "forward", reading)
+    finetune(folder, data, tmp_path / "plain", "float32")
+    assert caplog.text.count("cannot be captured") == 1
+    scores = [pd.read_csv(tmp_path / name / "scores.csv")["score"] for name in ("graphs", "plain")]
+    np.testing.assert_allclose(*scores, atol=20)
 
 
 IN_A_PROCESS = """
@@ -208,7 +269,8 @@ test_on_gpu.finetune(Path({folder!r}), Path({data!r}), Path({output!r}), "float3
 def test_training_without_dropout_has_the_losses_of_the_cpu(data, tmp_path):
     """The same order of examples and the same numbers but for rounding, which grows with steps."""
     folder = save_bert(tmp_path / "pretrained", dropout=0.0)
-    on_gpu = finetune(folder, data, tmp_path / "gpu", "float32")
+    finetune(folder, data, tmp_path / "gpu", "float32")
+    on_gpu = pd.read_csv(tmp_path / "gpu" / "curve.csv")
     here = Path(__file__).parent
     code = IN_A_PROCESS.format(
         paths=[str(path) for path in (here, ROOT / "tests" / "unit", ROOT / "tests", ROOT)],
