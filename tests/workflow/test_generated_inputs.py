@@ -7,10 +7,14 @@ tests take seconds; more come with ``pytest --hypothesis-profile=long``.
 
 import contextlib
 import copy
+import datetime
 import json
+import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis_jsonschema import from_schema
@@ -35,7 +39,57 @@ few = settings(
     suppress_health_check=list(HealthCheck),
     database=None,
 )
-ANYTHING = st.recursive(
+THOROUGH = pytest.mark.thorough
+SECONDS = 5.0
+"""No answer takes longer, however large or deep the input."""
+
+
+def nested(depth):
+    """A list in a list, and so on."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def doubled(times):
+    """A list whose two parts are the same list, and so on: short in YAML, with aliases."""
+    value = ["x"]
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+ODD = [
+    10**400,
+    -(10**400),
+    float("1e308"),
+    "1e400",
+    "1-" + "9" * 400,
+    "0" * 10**6,
+    "../../etc",
+    "/proc/self/mem",
+    "/dev/zero",
+    "a\nb",
+    "a\x00b",
+    "\ud800",
+    "{x}",
+    "{wildcards.task}",
+    "$(touch here)",
+    "<project>/../..",
+    datetime.date(2020, 1, 1),
+    datetime.datetime(2020, 1, 1),  # noqa: DTZ001 - as YAML reads it
+    b"bytes",
+    {1: 2, "1": 3},
+    {None: {}},
+    {(1, 2): 3},
+    {"a", "b"},
+    nested(400),
+    list(range(10**5)),
+]
+TOO_LONG = 10**5000
+"""Python writes no such number; YAML reads one in hexadecimal digits."""
+ANYTHING = st.sampled_from(ODD) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
@@ -52,13 +106,34 @@ def paths(schema, prefix=()):
         yield from paths(part, (*prefix, name))
 
 
+@contextlib.contextmanager
+def limited() -> Iterator[None]:
+    """Fail the test if a ``with`` block takes longer than an answer may."""
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"no answer within {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def refused(function, *arguments):
-    """The message of an `InputError`, if there is one; any other error fails the test."""
+    """The message of an `InputError`, if there is one; any other error fails the test.
+
+    So does an answer that does not come in time, or is too long to be read.
+    """
     message = ""
     try:
-        function(*arguments)
+        with limited():
+            function(*arguments)
     except InputError as error:
         message = str(error) or "an empty message"
+    assert len(message) < 10**4
     assert message != "an empty message"
     return message
 
@@ -90,6 +165,19 @@ def test_one_value_may_be_anything(path, value):
         assert path[0] in message or "tasks" in message or "seeds" in message or "source" in message
 
 
+@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=THOROUGH) for n in range(1, 9))])
+def test_every_key_may_be_odd(first):
+    """Each key has other values than the next, so that each value is one of many keys."""
+    for number, path in enumerate(sorted(paths(SCHEMA))):
+        for value in [*ODD, TOO_LONG, doubled(40)][(first + number) % 9 :: 9]:
+            config = copy.deepcopy(run())
+            part = config
+            for name in path[:-1]:
+                part = part.setdefault(name, {})
+            part[path[-1]] = value
+            refused(configuration.resolve, config)
+
+
 @few
 @given(
     st.dictionaries(
@@ -98,7 +186,8 @@ def test_one_value_may_be_anything(path, value):
 )
 def test_unknown_keys_are_refused(keys):
     if set(keys) - set(SCHEMA["properties"]):
-        assert "not valid" in refused(configuration.resolve, run() | keys)
+        message = refused(configuration.resolve, run() | keys)
+        assert any(reason in message for reason in ("not valid", "whole number", "too deeply"))
 
 
 def _damaged(text):
@@ -175,7 +264,7 @@ def test_links_are_read_or_refused(rows):
 @example([[[[1]]]])
 def test_a_selector_names_heads_that_exist_or_is_refused(selector):
     shape = Shape(layers=3, heads=4)
-    with contextlib.suppress(InputError):
+    with contextlib.suppress(InputError), limited():
         heads = shape.parse(selector)
         assert heads
         assert set(heads) <= {1, 2, 3}

@@ -67,6 +67,7 @@ _PROJECT = "<project>/"
 _DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 _MOST_VALUES = 10**5  # in a configuration, with everything that aliases repeat
+_LARGEST = 10**308  # whole number; a larger one is no floating-point number
 _HUB_NAME = re.compile(r"([A-Za-z0-9_][\w.-]*/)?[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9_][\w./-]*", re.ASCII)
 _NAME_IN_WORDS = "a repository on the Hub: owner/name, in letters, digits and . _ -"
@@ -285,6 +286,22 @@ def _require_tree(config: Mapping[str, Any]) -> None:
             "The configuration contains itself (an alias of YAML stands below its own anchor), is "
             f"nested too deeply, or has more than {_MOST_VALUES:,} values with all that aliases "
             "repeat. Write the values out."
+        )
+    _refuse_huge_numbers(config)
+
+
+def _refuse_huge_numbers(value: object) -> None:
+    """Refuse whole numbers that no message could show, and that are no number of anything here."""
+    if isinstance(value, Mapping):
+        for each in (*value, *value.values()):
+            _refuse_huge_numbers(each)
+    elif isinstance(value, list):
+        for each in value:
+            _refuse_huge_numbers(each)
+    elif isinstance(value, int) and abs(value) > _LARGEST:
+        raise InputError(
+            f"The configuration has a whole number of {len(f'{abs(value):x}'):,} hexadecimal "
+            "digits. No key takes a number as large: correct it."
         )
 
 
