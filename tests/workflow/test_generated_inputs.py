@@ -78,7 +78,7 @@ ODD = [
     "$(touch here)",
     "<project>/../..",
     datetime.date(2020, 1, 1),
-    datetime.datetime(2020, 1, 1),  # noqa: DTZ001 - as YAML reads it
+    datetime.datetime(2020, 1, 1),
     b"bytes",
     {1: 2, "1": 3},
     {None: {}},

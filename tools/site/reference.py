@@ -19,7 +19,7 @@ from workflow.lib import configuration as configuration_of_run
 PROJECT = Path(__file__).parents[2]
 CAPTIONS = PROJECT / "workflow" / "report"
 GALLERY = PROJECT / "docs" / "images" / "gallery"
-"""Pictures of figures, see `tools.pictures`."""
+"""Pictures of figures, see `pictures.make_gallery`."""
 
 OBJECTS = (
     *(getattr(darksecrets, name) for name in darksecrets.__all__ if name != "__version__"),

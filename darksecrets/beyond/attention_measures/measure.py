@@ -195,7 +195,7 @@ class Layer:
 
     Attributes:
         maps: [example, head, query, key] weights.
-        vectors: [example, head, key, size] f(x), see `maps.coordinates`.
+        vectors: [example, head, key, size] f(x), see `coordinates`.
         reach: [query, key] which keys a query of the longest example may attend to.
     """
 
@@ -215,7 +215,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Encoder:
-    """A model, and what the values of its layers are multiplied with, see `maps.basis`."""
+    """A model, and what the values of its layers are multiplied with, see `basis`."""
 
     model: PreTrainedModel
     bases: dict[int, torch.Tensor] = field(default_factory=dict)

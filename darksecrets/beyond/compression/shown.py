@@ -239,7 +239,7 @@ def add_times(rows: pd.DataFrame, times: pd.DataFrame, inputs: str) -> pd.DataFr
     """Rows with their time in percent of the whole model's, and its interval; means over seeds.
 
     Args:
-        rows: From `points.rows_of`.
+        rows: From `rows_of`.
         times: Rows of ``compression_times`` of the task.
         inputs: What was timed.
 

@@ -6,7 +6,7 @@
         examples: int = setting(100, "Examples of a task.", minimum=1)
 
 The schema of the section, with its defaults and descriptions, follows from the fields; rules pass
-the section, or the part that a step depends on, and scripts read it with `Settings.of`.
+the section, or the part that a step depends on, and scripts read it with `Section.of`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A section declares its tables in `<section>/tables.py`, each as a `Table` of `Column`s. All code
 reads and writes a table through its declaration: ``COSINE.write(frame, path)``,
-``COSINE.read(path)``. `pages.contracts` lists all tables; the site's reference shows them.
+``COSINE.read(path)``. The site's reference shows all tables.
 
 Declarations belong to their section instead of one common file, because a rule reruns when a module
 that its script imports changes: a new column of Figure 7 must not rerun fine-tuning.

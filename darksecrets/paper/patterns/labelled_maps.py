@@ -19,9 +19,9 @@ from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
 
 SHIPPED = RESOURCES / "patterns"
+"""The labelled set that ships with the project."""
 SHIPPED_FOLDS = 88
 """Examples of its rarest class, and so the most folds: a set that is known need not be read."""
-"""The labelled set that ships with the project."""
 BORDERLINE = SHIPPED / "borderline"
 """A few border-line maps with the answers that the rules give, for annotators to see first."""
 

@@ -15,6 +15,6 @@ def check(config: Mapping[str, Any]) -> None:
         config: A resolved configuration.
 
     Raises:
-        InputError: See `annotations.check`.
+        InputError: See `labelled_maps.check`.
     """
     labelled_maps.check(config["patterns"]["annotations"], config["patterns"]["folds"])

@@ -107,7 +107,7 @@ def encoders_of(encoder: str, labelled: Iterable[str]) -> list[str]:
     ``google-bert/bert-base-uncased``.
 
     Args:
-        encoder: From `annotations.encoder_of` of the run's model and the maps' state.
+        encoder: From `labelled_maps.encoder_of` of the run's model and the maps' state.
         labelled: Names of encoders of labelled maps.
     """
     meant = {_words(part) for part in (encoder, *encoder.split("/"))}
@@ -313,7 +313,7 @@ def table(
     Args:
         maps: Columns ``idx``, ``pattern`` and ``lenient``, a row per map.
         known: From `count`, of the classifier that classified the maps.
-        encoder: From `annotations.encoder_of` of the run's model and the state.
+        encoder: From `labelled_maps.encoder_of` of the run's model and the state.
         state: State of the model.
         resamples: Number of resamples for the intervals, as for ``known``.
         seed: Seed of the resamples, another one than that of ``known``.

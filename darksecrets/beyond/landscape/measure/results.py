@@ -27,7 +27,7 @@ class Reset:
     """Outputs of one fine-tuned model with layers reset.
 
     Attributes:
-        swaps: Rows of `tables.SWAPS`.
+        swaps: Rows of `declared.SWAPS`.
         finetuned: [examples, outputs] of the fine-tuned model, on the validation split.
         swapped: [swaps, examples, outputs] with each of them reset.
         idx: [examples] numbers of the validation examples.
