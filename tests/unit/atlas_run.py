@@ -136,6 +136,7 @@ def claims() -> pd.DataFrame:
         | {
             "verdict": "undecided",
             "verdict_on_learned_tasks": "undecided",
+            "verdict_on_random_weights": "undecided",
             "verdict_on_paper": "not comparable",
             "reason": "made up",
         }

@@ -16,7 +16,7 @@ from darksecrets.core.run.numbers import written, written_plus_minus
 from darksecrets.core.run.states import FINETUNED, PRETRAINED, STATE_NAMES
 from darksecrets.pages.claims import findings
 from darksecrets.pages.claims.beside_paper import SCORES
-from darksecrets.pages.claims.findings import count_answers
+from darksecrets.pages.claims.findings import describe_answers
 from darksecrets.pages.claims.page import describe_number
 from darksecrets.paper.finetuning.findings import (
     find_tasks_whose_last_layers_change_most,
@@ -149,8 +149,7 @@ def answers_on_all_tasks() -> str:
 def _count_answers(column: str) -> str:
     table = Run.kept(PAPER).table("claims")
     found = table.loc[table["paper"] == KOVALEVA, column]
-    holds, fails, undecided = count_answers(found)
-    return f"of {len(found)} claims, {holds} hold, {fails} do not, and {undecided} are undecided"
+    return f"of {len(found)} claims, {describe_answers(found)}"
 
 
 def finding(figure: str) -> str:

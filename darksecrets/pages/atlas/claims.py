@@ -62,6 +62,7 @@ def _claim(
         "of",
         "verdict",
         "verdict_on_learned_tasks",
+        "verdict_on_random_weights",
         "verdict_on_paper",
         "reason",
         "needs",

@@ -54,8 +54,41 @@ def table(papers: Iterable[Paper], tables: Tables, run: Run) -> pd.DataFrame:
         for claim in paper.claims:
             found = decide(claim, paper.tasks, tables, run)
             learned = decide_on_learned_tasks(claim, paper.tasks, tables, run)
-            rows.append(_row(claim, found, learned, run))
+            random = decide_on_random_weights(
+                claim, [task for task in paper.tasks if task in run.tasks], tables, run
+            )
+            rows.append(_row(claim, found, learned, random, run))
     return pd.DataFrame(rows)
+
+
+def decide_on_random_weights(
+    claim: Claim, tasks: Sequence[str], tables: Tables, run: Run
+) -> Answer | None:
+    """Decide a claim about training by the rows of an encoder that was never trained.
+
+    A claim that holds of it, too, says nothing about what the encoder has learned.
+
+    Args:
+        claim: The claim.
+        tasks: The paper's tasks that the run has.
+        tables: The run's tables.
+        run: The run.
+
+    Returns:
+        The answer; None if a table of the claim has no rows of such an encoder, or the run none of
+        its tasks.
+    """
+    of_random = tables.of_random_weights()
+    if not {*claim.tables} <= {*of_random.frames}:
+        return None
+    known = [
+        replace(each, tasks=tuple(task for task in each.tasks if task in tasks), seeds=1)
+        for each in claim.questions
+        if not each.tasks or {*each.tasks} & {*tasks}
+    ]
+    if len(known) < len(claim.questions):
+        return None
+    return decide(replace(claim, questions=tuple(known)), tasks, of_random, run).answer
 
 
 def decide_on_learned_tasks(
@@ -329,7 +362,9 @@ def _about(words: str, names: Sequence[tuple[str, ...]], total: int) -> str:
     return f"{words}: {', '.join(said[:_SHOWN])}{more}"
 
 
-def _row(claim: Claim, finding: Finding, learned: Finding, run: Run) -> dict[str, Any]:
+def _row(
+    claim: Claim, finding: Finding, learned: Finding, random: Answer | None, run: Run
+) -> dict[str, Any]:
     """A row of the table of claims."""
     one = finding.decisive or Estimate.missing((), "")
     return {
@@ -340,6 +375,7 @@ def _row(claim: Claim, finding: Finding, learned: Finding, run: Run) -> dict[str
         "seeds": one.seeds,
         "verdict": str(finding.answer),
         "verdict_on_learned_tasks": str(learned.answer),
+        "verdict_on_random_weights": "" if random is None else str(random),
         "verdict_on_paper": _verdict(claim, finding.answer, run),
         "reason": finding.reason,
         "needs": finding.needs,

@@ -132,16 +132,31 @@ def find(tables: Tables, claims: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 def describe_verdicts(claims: pd.DataFrame) -> str:
     """How many claims hold in the run, how many do not, and what the others would need."""
-    holds, fails, undecided = count_answers(claims["verdict"])
-    said = f"Of {len(claims)} claims, {holds} hold in this run, {fails} do not"
-    needs = claims.loc[claims["verdict"] == "undecided", "needs"].dropna()
+    said = f"Of {len(claims)} claims, {describe_answers(claims['verdict'], 'in this run')}"
+    needs = claims.loc[claims["verdict"] == Answer.OPEN, "needs"].dropna()
     needs = needs[needs != ""]
-    if undecided:
-        said += f", {undecided} are undecided"
     if len(needs):
         said += f"; most of these {needs.value_counts().index[0]}"
-    holds, fails, _ = count_answers(claims["verdict_on_learned_tasks"])
-    return f"{said}. On the tasks that were learned, {holds} hold and {fails} do not"
+    both = (claims["verdict"] == Answer.YES) & (claims["verdict_on_random_weights"] == Answer.YES)
+    if both.any():
+        said += f"; {both.sum()} of those that hold are not about training: random weights do, too"
+    on_learned = describe_answers(claims["verdict_on_learned_tasks"])
+    return f"{said}. On the tasks that were learned, {on_learned}"
+
+
+def describe_answers(answers: pd.Series[Any], where: str = "") -> str:
+    """How many claims hold, such as "1 holds, 4 do not, and 27 are undecided".
+
+    Args:
+        answers: The answers.
+        where: What is said behind the first verb.
+    """
+    holds, fails, undecided = count_answers(answers)
+    return (
+        f"{holds} {'holds' if holds == 1 else 'hold'}{f' {where}' if where else ''}, "
+        f"{fails} {'does' if fails == 1 else 'do'} not, and "
+        f"{undecided} {'is' if undecided == 1 else 'are'} undecided"
+    )
 
 
 def count_answers(answers: pd.Series[Any]) -> tuple[int, int, int]:

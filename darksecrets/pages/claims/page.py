@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.core.run.numbers import written
+from darksecrets.pages.claims.answers import Answer
 from darksecrets.pages.claims.registry import Paper
 from darksecrets.pages.claims.tables import ANSWERS, NOT_COMPARABLE, VERDICTS
 
@@ -20,6 +21,7 @@ _HEAD = (
     "this run",
     "holds here?",
     "on learned tasks",
+    "random weights",
     "why",
     "verdict",
 )
@@ -32,6 +34,8 @@ _NOTES = (
     "a paper's tasks stays undecided if some are not in the run, unless one that is refutes it.",
     "<b>On learned tasks.</b> The same, only about those of the paper's tasks that the run's "
     "fine-tuned models have learned.",
+    "<b>Random weights.</b> The same of an encoder that was never trained, where its attention was "
+    "measured. A claim that holds there, too, is not about what training does.",
     "<b>Verdict</b> is about the paper. A run with another model or other data has none: "
     "<i>not comparable</i>.",
     "<b>What would decide.</b> An undecided claim says what the run lacks, or whether more seeds "
@@ -106,9 +110,20 @@ def _cells(paper: Paper, row: Mapping[Any, Any]) -> list[str]:
         escape(about),
         f"<b>{row['verdict']}</b>",
         escape(row["verdict_on_learned_tasks"]),
+        escape(describe_random_weights(row)),
         escape("; ".join(filter(None, (row["reason"], row["needs"])))),
         verdict,
     ]
+
+
+def describe_random_weights(row: Mapping[Any, Any]) -> str:
+    """What is found of an encoder that was never trained."""
+    found = row["verdict_on_random_weights"]
+    if pd.isna(found) or not found:
+        return "–"
+    if found == row["verdict"] == Answer.YES:
+        return f"{found}: not about training"
+    return str(found)
 
 
 def describe_number(row: Mapping[Any, Any]) -> str:

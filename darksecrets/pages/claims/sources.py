@@ -13,10 +13,12 @@ import pandas as pd
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.learned import TABLE as LEARNED
 from darksecrets.core.run.learned import unlearned
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import Table
 from darksecrets.pages.claims import failures
 from darksecrets.pages.claims.registry import Question
 
+STATE = "state"
 EMPTY = "has no such rows"
 """What is said of a table without rows that a question is about."""
 
@@ -87,9 +89,28 @@ class Tables:
         missing = {key: why for key, why in self.missing.items() if key != name}
         return Tables(frames, self.declared, missing)
 
+    def of_random_weights(self) -> Tables:
+        """The same with the rows of the encoder that was never trained as those of trained ones.
+
+        Tables without such rows, which say nothing of it, are left out; so is what it has learned.
+        """
+        frames = {
+            name: _as_trained(frame)
+            for name, frame in self.frames.items()
+            if STATE in frame and (frame[STATE] == RANDOM).any()
+        }
+        return Tables(frames, self.declared)
+
     def file(self, name: str) -> str:
         """Name of a table's file."""
         return self.declared[name].file if name in self.declared else f"{name}.csv"
+
+
+def _as_trained(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of random weights, and the same again in place of those of other states."""
+    random = frame[frame[STATE] == RANDOM]
+    others = [state for state in frame[STATE].unique() if state != RANDOM]
+    return pd.concat([random, *(random.assign(**{STATE: state}) for state in others)])
 
 
 def read(paths: Sequence[Path], declared: Mapping[str, Table]) -> Tables:

@@ -43,6 +43,13 @@ CLAIMS = Table(
             values=ANSWERS,
         ),
         text(
+            "verdict_on_random_weights",
+            "whether it also holds of an encoder that was never trained, by the same rules; empty "
+            "if its tables have no rows of one, or were not kept",
+            values=ANSWERS,
+            optional=True,
+        ),
+        text(
             "verdict_on_paper",
             "verdict on the paper: `verdict` if the run has its model and data",
             values=VERDICTS,

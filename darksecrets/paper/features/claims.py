@@ -26,3 +26,38 @@ def greatest_change(changes: pd.DataFrame) -> pd.DataFrame:
         rows[end] = rows["value"] + widened * (rows[end] - rows["value"])
     found = rows.groupby(key, sort=False)[[*ESTIMATE, "seeds"]].max()
     return found.reset_index()
+
+
+def levels_over_uniform(levels: pd.DataFrame) -> pd.DataFrame:
+    """Attention as a multiple of what uniform attention gives the same tokens of the same texts.
+
+    In short texts every token gets more attention, whatever a head knows of it. Uniform attention
+    follows from the texts, so the interval is that of the attention.
+
+    Args:
+        levels: The table ``attention_levels``.
+
+    Returns:
+        Its rows, with ``value``, ``low`` and ``high``.
+    """
+    rows = named(levels, "weight")
+    rows[list(ESTIMATE)] = rows[list(ESTIMATE)].div(rows["uniform"], axis=0)
+    return rows
+
+
+def trends_beyond_chance(trends: pd.DataFrame) -> pd.DataFrame:
+    """Correlations of attention with the layer, by their permutation tests.
+
+    An interval over examples and models takes the layers as given. Where layers in random order
+    would give as large a correlation, its sign says nothing: the interval is all that it can be.
+
+    Args:
+        trends: The table ``attention_trends``.
+
+    Returns:
+        Its rows, with ``value``, ``low`` and ``high``.
+    """
+    rows = named(trends, "correlation")
+    by_chance = ~(rows["p_value"] < LEVEL)
+    rows.loc[by_chance, ["low", "high"]] = -1.0, 1.0
+    return rows

@@ -70,7 +70,7 @@ BORDERS: dict[str, Frames] = {
         half=1,
         **{"model": "finetuned", "reference": "pretrained", "tasks": 7},
     ),
-    "29": _zero("attention_trends", "correlation", "feature", ["[CLS]", "[SEP]"], **TUNED),
+    "29": kovaleva.trends(0.0, 0.0),
     "33": _zero("attention_origins", "difference", "feature", ["[CLS]", "[SEP]"]),
     "34": made(
         "token_pair_correlations",
@@ -99,6 +99,7 @@ _ALL: dict[str, Frames] = {
 
 _COLUMNS = {
     "attention_changes": "over_control",
+    "attention_trends": "correlation",
     "pruned_heads": "largest",
 }
 """Columns of tables that claims read through a function."""

@@ -97,11 +97,19 @@ def special(cls: float, sep: float) -> Frames:
     return levels("weight", values, "most attended", each=("task", "feature"), half=0.05)
 
 
-def trends(cls: float, sep: float) -> Frames:
+def trends(cls: float, sep: float, p_value: float = 0.01) -> Frames:
     values = {(task, "[CLS]"): cls for task in TASKS} | {(task, "[SEP]"): sep for task in TASKS}
-    return made(
-        "attention_trends", "correlation", values, each=("task", "feature"), half=0.2, **TUNED
-    )
+    fixed = {"half": 0.2, "p_value": p_value} | TUNED
+    return made("attention_trends", "correlation", values, each=("task", "feature"), **fixed)
+
+
+def sums_of_sep(others: float, uniform: float = 0.1) -> Frames:
+    """On SST-2 and on others, whose texts are as long unless `uniform` says otherwise."""
+    values = tasks(others, SST_2=0.5)
+    frames = levels("weight", values, "total", half=0.02, feature="[SEP]")
+    table = frames["attention_levels"]
+    table["uniform"] = table["task"].map(lambda task: 0.1 if task == "SST-2" else uniform)
+    return frames
 
 
 def changes(usual: float, of_objects: float) -> Frames:
@@ -243,10 +251,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
         feature="[SEP]",
         **TUNED,
     ),
-    "28": {
-        answer: levels("weight", tasks(others, SST_2=0.5), "total", half=0.02, feature="[SEP]")
-        for answer, others in ((YES, 0.8), (NO, 0.2), (OPEN, 0.5))
-    },
+    "28": {answer: sums_of_sep(others) for answer, others in ((YES, 0.8), (NO, 0.2), (OPEN, 0.5))},
     "29": {YES: trends(-0.8, 0.8), NO: trends(-0.8, -0.8), OPEN: trends(-0.8, 0.1)},
     "30": {YES: changes(0.1, 0.1), NO: changes(0.1, -0.1), OPEN: changes(0.1, 0.0)},
     "31": {YES: changes(0.1, 0), NO: changes(-0.1, 0), OPEN: changes(0.0, 0)},

@@ -216,7 +216,7 @@ def test_the_summary_follows_from_the_kept_tables():
 def test_answers_are_counted(part, column):
     counts = Counter(row[column] for row in _kept_rows("claims", paper=parts.KOVALEVA))
     assert part() == (
-        f"of {sum(counts.values())} claims, {counts['holds']} hold, "
+        f"of {sum(counts.values())} claims, {counts['holds']} {'holds' if counts['holds'] == 1 else 'hold'}, "
         f"{counts['does not hold']} do not, and {counts['undecided']} are undecided"
     )
 

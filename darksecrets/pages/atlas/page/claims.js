@@ -119,7 +119,7 @@ function drawClaim(claim) {
     h("span", { class: `sign ${claim.verdict.replaceAll(" ", "-")}`, title: claim.verdict }, ANSWERS[claim.verdict] ?? "?"),
     h("div", {},
       h("p", {}, h("span", { class: "quiet" }, `${claim.id} `), h("b", {}, claim.claim), claim.note ? h("span", { class: "quiet" }, ` ${claim.note}`) : null),
-      h("p", { class: "small" }, [`${claim.verdict[0].toUpperCase()}${claim.verdict.slice(1)}: ${claim.reason}.`, claim.verdict_on_learned_tasks === claim.verdict ? null : `On the tasks that were learned: ${claim.verdict_on_learned_tasks}.`, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict_on_paper}.`].filter(Boolean).join(" ")),
+      h("p", { class: "small" }, [`${claim.verdict[0].toUpperCase()}${claim.verdict.slice(1)}: ${claim.reason}.`, claim.verdict_on_learned_tasks === claim.verdict ? null : `On the tasks that were learned: ${claim.verdict_on_learned_tasks}.`, claim.verdict === "holds" && claim.verdict_on_random_weights === "holds" ? "Random weights, too: not about training." : null, claim.needs ? `To decide it: ${claim.needs}.` : null, value ? `Here: ${value}.` : null, claim.published ? `Paper: ${claim.published}.` : null, `Verdict on the paper: ${claim.verdict_on_paper}.`].filter(Boolean).join(" ")),
       h("p", { class: "small links" },
         claim.figures.map((path) => h("a", { href: path, target: "_blank", rel: "noopener" }, figureName(path))),
         claim.links.map((link) => h("button", { type: "button", class: "link", onclick: () => follow(link) }, `Heads: ${MEASURES.get(link.measure).name}${link.task ? ` on ${marked(link.task)}` : ""}`)))));

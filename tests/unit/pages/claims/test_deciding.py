@@ -7,7 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from claim_cases import CASES
-from claim_cases.kovaleva import changes, framenet, most, needed, words
+from claim_cases.kovaleva import (
+    beside_random,
+    changes,
+    framenet,
+    most,
+    needed,
+    sums_of_sep,
+    trends,
+    words,
+)
 from claim_tables import (
     CLAIMS,
     METRICS,
@@ -25,6 +34,7 @@ from claim_tables import (
 
 from darksecrets.pages.claims import deciding, sources
 from darksecrets.pages.claims import tables as claim_columns
+from darksecrets.pages.claims.answers import Answer
 from darksecrets.pages.claims.estimates import Estimate, Threshold
 from darksecrets.pages.claims.registry import Extreme, Question
 from darksecrets.pages.claims.sources import Run, Tables
@@ -183,11 +193,13 @@ def nothing(name: str) -> Frames:
     return frames
 
 
-EFFECTS = ("1", "20", "22", "23", "24", "29", "33", "34", "37", "40", "41")
-RANKS = ("12", "27", "28")
+EFFECTS = ("1", "20", "22", "23", "24", "33", "34", "37", "40", "41")
+RANKS = ("12", "27")
 NULLS = {
     "15": framenet(0, 0),
     "19": framenet(0, 0),
+    "28": sums_of_sep(0.5),
+    "29": trends(0, 0, 1.0),
     "30": changes(0, 0),
     "31": changes(0, 0),
     "35": most("[SEP]", 0.0, 0.0, "QQP"),
@@ -202,6 +214,63 @@ def test_nothing_is_claimed_of_heads_and_models_without_effects(name):
     """No gain, no change, no rank and no head that stands out: such claims never hold."""
     frames = NULLS[name] if name in NULLS else nothing(name)
     assert decide(name, frames).answer != YES
+
+
+def test_a_reason_is_not_one_that_shorter_texts_explain():
+    """More attention to all [SEP] together, but only as much more as uniform attention has."""
+    assert decide("28", sums_of_sep(0.8)).answer == YES
+    assert decide("28", sums_of_sep(0.8, uniform=0.16)).answer == OPEN
+    assert decide("28", sums_of_sep(0.8, uniform=0.4)).answer == NO
+
+
+def test_what_is_said_of_all_is_asked_of_all():
+    frames = sums_of_sep(0.8)
+    table = frames["attention_levels"]
+    columns = ["weight", "weight_low", "weight_high"]
+    table.loc[table["task"] == "MRPC", columns] = [0.3, 0.28, 0.32]
+    assert decide("28", frames).answer == NO
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_trend_that_layers_in_random_order_have_has_no_direction(sign):
+    """A narrow interval over examples says nothing of the six layers: the real one of SST-2."""
+    assert decide("29", trends(-0.8 * sign, 0.8 * sign, 0.01)).answer == (YES if sign > 0 else NO)
+    for cls in (-0.143, 0.143):
+        table = trends(cls, 0.8, 0.8)["attention_trends"]
+        exact = dict.fromkeys(("correlation_low", "correlation_high"), table["correlation"])
+        assert decide("29", {"attention_trends": table.assign(**exact)}).answer == OPEN
+
+
+def random_too(name: str, random: Frames) -> Answer | None:
+    """What is said of random weights, where the claim holds of fine-tuned ones."""
+    tuned = whole(CASES[name][YES])
+    frames = {
+        table: pd.concat([tuned[table], frame.assign(state="random")])
+        for table, frame in whole(random).items()
+    }
+    tables = Tables(frames, TABLES)
+    assert deciding.decide(CLAIMS[name], TASKS, tables, RUN).answer == YES
+    return deciding.decide_on_random_weights(CLAIMS[name], TASKS, tables, RUN)
+
+
+@pytest.mark.parametrize("name", ["26", "27", "28", "29", "32"])
+@pytest.mark.parametrize("answer", [YES, NO, OPEN])
+def test_a_claim_is_decided_by_the_rows_of_random_weights_alone(name, answer):
+    assert random_too(name, CASES[name][answer]) == answer
+
+
+def test_without_rows_of_random_weights_nothing_is_said_of_them():
+    for name in ("27", "22"):
+        tables = Tables(whole(CASES[name][YES]), TABLES)
+        assert deciding.decide_on_random_weights(CLAIMS[name], TASKS, tables, RUN) is None
+
+
+def test_random_weights_never_exceed_themselves():
+    """A claim that compares with random weights does not hold of them."""
+    frames = whole(beside_random(6, 0))
+    tables = Tables(frames, TABLES)
+    assert deciding.decide(CLAIMS["19"], TASKS, tables, RUN).answer != NO
+    assert deciding.decide_on_random_weights(CLAIMS["19"], TASKS, tables, RUN) != YES
 
 
 def test_a_head_that_no_control_rules_out_may_stand_out():

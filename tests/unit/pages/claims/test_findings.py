@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from darksecrets.pages.claims.findings import FINDINGS, SYNTHETIC, Run, find
+from darksecrets.pages.claims.findings import FINDINGS, SYNTHETIC, Run, describe_verdicts, find
 from darksecrets.paper.ablation.findings import describe_needed_layers, significant
 from darksecrets.paper.patterns.classes import PATTERNS
 
@@ -82,7 +82,8 @@ def claims(**counts):
         for _ in range(count)
     ]
     frame = pd.DataFrame(rows, columns=["verdict", "needs"])
-    return frame.assign(verdict_on_learned_tasks=frame["verdict"].replace("undecided", "holds"))
+    on_learned = frame["verdict"].replace("undecided", "holds")
+    return frame.assign(verdict_on_learned_tasks=on_learned, verdict_on_random_weights="")
 
 
 def judged(*unlearned):
@@ -128,8 +129,9 @@ def test_every_sentence_has_the_numbers_of_its_table():
         "figure6": "Heads give up to 45% of their attention to [SEP], up to 31% to [CLS]",
         "figure8": "Without one head the score falls significantly for 2 of 4 heads, and rises "
         "for 1",
-        "claims": "Of 7 claims, 2 hold in this run, 1 do not, 4 are undecided; most of these would "
-        "need more seeds. On the tasks that were learned, 6 hold and 1 do not",
+        "claims": "Of 7 claims, 2 hold in this run, 1 does not, and 4 are undecided; most of these "
+        "would need more seeds. On the tasks that were learned, 6 hold, 1 does not, and 0 are "
+        "undecided",
     }
 
 
@@ -197,3 +199,11 @@ def test_significant_is_the_share_of_the_seeds():
     rows = rows[(rows["task"] == "RTE") & (rows["metric"] == "f1")]
     assert significant(rows, -1).to_dict() == {(1, 1): 1, (1, 2): 1, (2, 1): 0.5, (2, 2): 0}
     assert significant(rows, 1)[2, 2] == 1
+
+
+def test_claims_that_hold_of_random_weights_are_counted():
+    known = claims(holds=3, fails=1)
+    assert "random" not in describe_verdicts(known)
+    known.loc[[0, 1, 3], "verdict_on_random_weights"] = "holds"
+    said = "; 2 of those that hold are not about training: random weights do, too"
+    assert said in describe_verdicts(known)

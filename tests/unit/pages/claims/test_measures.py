@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from claim_cases import CASES
-from claim_tables import NO, OPEN, PAPERS, RUN, YES, Frames
+from claim_tables import NO, OPEN, PAPERS, RUN, YES, Frames, whole
 
 from darksecrets.core.run.columns import table_of_weights
 from darksecrets.pages.claims import deciding, measures
@@ -18,6 +18,7 @@ DECIDED = ["13", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36
 
 def by_measure(**frames: Frames) -> Tables:
     """Tables of weights, and by measure with rows of each."""
+    frames = {measure: whole(each) for measure, each in frames.items()}
     found = dict(frames["weights"])
     for name in frames["weights"]:
         parts = [of[name].assign(attention=measure) for measure, of in frames.items()]
@@ -37,7 +38,9 @@ def test_each_measure_is_decided_by_its_own_tables(claim):
     CLAIMS_BY_MEASURE.check(found, "table", "")
     for measure, answer in (("weights", YES), ("norms", NO)):
         frames = case[answer]
-        alone = deciding.table(papers, Tables(frames, TABLES), RUN).set_index("id").loc[claim]
+        alone = (
+            deciding.table(papers, Tables(whole(frames), TABLES), RUN).set_index("id").loc[claim]
+        )
         for name in ("value", "ci_low", "reason", "needs", "estimates"):
             same = rows.loc[measure, name], alone[name]
             assert same[0] == same[1] or pd.isna(list(same)).all()

@@ -24,5 +24,22 @@ def test_the_page_has_a_row_for_every_claim_and_counts_those_that_hold(claims):
     assert f"{len(CLAIMS)} claims. In this run: holds: " in text
     row = text.partition("<td>37</td>")[2].partition("</tr>")[0]
     assert "<td>7 of 7 tasks</td><td>2 [" in row
-    assert row.endswith("<td><b>holds</b></td><td>holds</td><td>above 0</td><td><b>holds</b></td>")
+    assert row.endswith(
+        "<td><b>holds</b></td><td>holds</td><td>–</td><td>above 0</td><td><b>holds</b></td>"
+    )
     assert "2.9 &lt; 33.1" in text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "random", "said"),
+    [
+        ("holds", "holds", "holds: not about training"),
+        ("does not hold", "holds", "holds"),
+        ("holds", "undecided", "undecided"),
+        ("holds", "", "–"),
+        ("holds", float("nan"), "–"),
+    ],
+)
+def test_what_holds_of_random_weights_is_not_about_training(verdict, random, said):
+    row = {"verdict": verdict, "verdict_on_random_weights": random}
+    assert page.describe_random_weights(row) == said
