@@ -8,15 +8,17 @@ def main(job: Job) -> None:
     """Write the patterns of all maps, shares, those of every head, and agreement."""
     import pandas as pd
 
-    from darksecrets.paper.patterns import shares, tables
+    from darksecrets.core.models.identity import identify_encoder
+    from darksecrets.paper.patterns import labelled_maps, shares, tables
     from darksecrets.paper.patterns.classes import TRAINED
     from darksecrets.paper.patterns.classifier_agreement import compare_classifiers
     from darksecrets.paper.patterns.head_agreement import pattern_agreement
-    from darksecrets.paper.patterns.labelled_maps import encoder_of
 
     params, output = job.params, job.output
     resamples, seed = params.resamples, params.seed
     predictions = tables.PATTERN_PREDICTIONS.read(job.input.predictions)
+    sources = labelled_maps.folders(params.annotations)
+    model = labelled_maps.find_model(sources, identify_encoder(job.input.model))
     known = {name: shares.count(name, predictions, resamples, seed) for name in TRAINED}
     tasks = dict.fromkeys(task for task, _ in params.models)
     maps = dict(zip(tasks, job.input.all("maps"), strict=True))
@@ -29,7 +31,7 @@ def main(job: Job) -> None:
         own = tables.PATTERN_MAPS.read(path, [*tables.PATTERN_MAPS.key, "pattern", "lenient"])
         origin = own[["task", "state", "seed"]].iloc[:1]
         state = origin["state"].item()
-        encoder = encoder_of(params.encoder, state)
+        encoder = labelled_maps.encoder_of(model, state) if model else None
         for name in TRAINED:
             classified = own[own["classifier"] == name]
             counted = shares.table(classified, known[name], encoder, state, resamples, seed + 1)

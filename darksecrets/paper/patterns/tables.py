@@ -92,6 +92,17 @@ LABELLED_MAPS = Table(
     by_hand=True,
 )
 
+LABELLED_ENCODERS = Table(
+    "encoders",
+    "Which pre-trained encoders the models of labelled maps are.",
+    (
+        text("model", "the model, as the maps name it"),
+        text("encoder", "SHA-256 of the encoder's weights, see `identify_encoder`"),
+    ),
+    key=("model",),
+    by_hand=True,
+)
+
 _GIVEN = (
     text("annotator", "name of the annotator"),
     integer("pass", "1 or 2; 3 settles maps on which 1 and 2 disagree", low=1, high=3),
@@ -395,5 +406,5 @@ TABLES = (
     CLASSIFIER_AGREEMENT,
     TYPICAL_MAPS,
 )
-LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT)
+LABELLING = (LABELLED_MAPS, LABELLED_ENCODERS, LABELS, AGREEMENT)
 """Tables of a set of labelled maps, not of a run."""

@@ -215,8 +215,9 @@ def test_the_summary_follows_from_the_kept_tables():
 )
 def test_answers_are_counted(part, column):
     counts = Counter(row[column] for row in _kept_rows("claims", paper=parts.KOVALEVA))
+    verb = "holds" if counts["holds"] == 1 else "hold"
     assert part() == (
-        f"of {sum(counts.values())} claims, {counts['holds']} {'holds' if counts['holds'] == 1 else 'hold'}, "
+        f"of {sum(counts.values())} claims, {counts['holds']} {verb}, "
         f"{counts['does not hold']} do not, and {counts['undecided']} are undecided"
     )
 

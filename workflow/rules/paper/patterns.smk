@@ -10,6 +10,7 @@ rule sample_maps:
     """Sample the maps to label: every task, layer and head of the fine-tuned models equally often."""
     input:
         stores=per_task("<results>/attention/{task}"),
+        model="<results>/models/pretrained",
     output:
         maps=directory("<results>/patterns/maps"),
     log:
@@ -129,6 +130,8 @@ rule compare_patterns:
     input:
         maps=per_task("<results>/patterns/{task}"),
         predictions=PREDICTIONS,
+        model="<results>/models/pretrained",
+        labelled=labelled_encoders(),
     output:
         patterns="<results>/tables/patterns.csv",
         pattern_heads="<results>/tables/pattern_heads.csv",
@@ -148,7 +151,7 @@ rule compare_patterns:
         classifier=lookup(dpath="patterns/classifier", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
-        encoder=configuration.describe_model(config),
+        annotations=lookup(dpath="patterns/annotations", within=config),
     message:
         "Compare the patterns of heads"
     script:
