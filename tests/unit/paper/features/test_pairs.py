@@ -279,3 +279,20 @@ def test_only_pairs_in_reach_are_compared(tmp_path, table):
         for name, of_pairs in gaps.items():
             assert found[name]["difference"] == pytest.approx(np.mean(of_pairs), abs=1e-9)
     assert fewer, "the test sees draws out of reach"
+
+
+def test_q_values_are_of_the_heads_of_a_relation_whatever_others_show():
+    """Beside a relation that all heads show, another one's q-values are what they are alone."""
+    from scipy.stats import false_discovery_control
+
+    generator = rng(3)
+    gained = generator.normal(0.3, 1, (2, 3, 4, 60))
+    gained[0] += 5
+    found = Differences(2, 3, 4)
+    found.sums[:], found.squares[:] = gained.sum(axis=-1), (gained**2).sum(axis=-1)
+    found.units[:] = 60
+    tests = found.tests()
+    for p, q in zip(tests["p_value"], tests["q_value"], strict=True):
+        np.testing.assert_allclose(q.ravel(), false_discovery_control(p.ravel()))
+    together = false_discovery_control(tests["p_value"].ravel()).reshape(2, 3, 4)
+    assert (tests["q_value"][1] > 1.2 * together[1]).any()

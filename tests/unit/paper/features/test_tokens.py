@@ -196,3 +196,16 @@ def test_an_annotation_that_lacks_an_example_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"idx": 9, "sentence1": {"text": "", "tokens": []}}\n')
     with pytest.raises(InputError, match=r"a\.jsonl lacks 1 examples of store, such as idx 4"):
         tokens.describe(Store(), tmp_path / "a.jsonl")
+
+
+def test_a_piece_that_is_of_both_words_of_a_pair_is_not_paired_with_itself():
+    """One piece, "it's", is of a subject and its verb: it attends to no other."""
+    words = [word(0, "it", "PRP", "nsubj", 1), word(2, "'s", "VBZ", "ROOT", 1), word(5, "so")]
+    offsets = np.array([[0, 0], [0, 4], [5, 7], [0, 0]])
+    special = np.array([True, False, False, True])
+    found = tokens.describe_example(1, [words], offsets, np.zeros(4, int), special, Counter())
+    assert [pairs.tolist() for pairs in found.pairs] == [[]] * 4
+    offsets = np.array([[0, 0], [0, 3], [2, 4], [0, 0]])  # the first piece is of both words
+    found = tokens.describe_example(1, [words], offsets, np.zeros(4, int), special, Counter())
+    assert found.pairs[0].tolist() == [[2, 1]]
+    assert found.pairs[1].tolist() == [[1, 2]]

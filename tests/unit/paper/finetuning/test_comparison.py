@@ -122,6 +122,33 @@ def test_mean_differences_average_accuracy_or_the_main_metric_over_tasks():
     pd.testing.assert_frame_equal(alone[1][columns], alone[2][columns])
 
 
+def test_the_interval_of_a_mean_over_tasks_is_that_of_independent_tasks():
+    """Of one seed, half-widths add up in squares, over the number of tasks: not over its root."""
+    given = [outcomes(name, 1) for name in ("MRPC", "RTE", "MNLI")]
+    _, differences, averaged = compare(given, Resampling(4000, 1))
+    differences = differences[differences["metric"] == "accuracy"]
+    for row in averaged.to_dict("records"):
+        of_pair = differences[
+            (differences["model"] == row["model"]) & (differences["reference"] == row["reference"])
+        ]
+        half = of_pair["ci_high"] - of_pair["difference"]
+        expected = np.sqrt((half**2).sum()) / 3
+        assert row["ci_high"] - row["difference"] == pytest.approx(expected, rel=1e-6)
+        assert row["difference"] - row["ci_low"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_few_examples_that_differ_are_no_evidence():
+    """Four of fifty, all for one model: an interval excludes 0, a permutation says 2 / 2⁴."""
+    labels = np.arange(EXAMPLES) % 2
+    worse = np.where(np.arange(EXAMPLES) < 4, 1 - labels, labels)
+    rows = {"finetuned": labels[None], "pretrained": worse[None], "majority": 0 * labels[None]}
+    given = Outcomes(TASKS["RTE"], labels, rows, [1])
+    _, differences, _ = compare([given], Resampling(4000, 1))
+    row = differences.set_index(["model", "reference"]).loc[("finetuned", "pretrained")]
+    assert row["ci_low"] > 0
+    assert row["p_value"] == pytest.approx(2 / 2**4, abs=0.02)
+
+
 def test_q_values_are_over_all_rows_and_nothing_is_missing(tmp_path):
     from scipy.stats import false_discovery_control
 
@@ -343,6 +370,14 @@ def test_most_seeds_have_to_learn():
         True,
         False,
     ]
+
+
+def test_half_of_the_seeds_are_not_most():
+    found = learners({"finetuned": 0.95, "bag of words": 0.2}, seeds=2)
+    found.predictions["finetuned"][1] = 0
+    table = learned([found], Resampling(500, 1), SEEN)
+    assert table["p_value"][0] < 0.01
+    assert table["learned"].tolist() == [False, True, False]
 
 
 def test_the_p_value_of_models_at_hand_is_that_of_signs_flipped_one_by_one():

@@ -504,3 +504,16 @@ def test_a_store_whose_sentences_are_all_left_out_is_refused(tmp_path):
     local = _with_windows(tmp_path / "store", None, 2)
     with pytest.raises(InputError, match=r"4 sentences have 6 tokens or more.*windows \[None, 2\]"):
         list(Linked(local, LINKS))
+
+
+def test_heads_stand_out_by_the_family_of_all_heads_not_by_a_rate_of_false_ones():
+    """Among many heads that stand out, a p-value of .04 has a q-value below .05."""
+    p = np.full((2, 3, 4), 0.001)
+    p[0, 0, 0], family = 0.04, np.full((2, 3, 4), 0.01)
+    family[0, 0, 0] = 0.3
+    zeros = np.zeros((5, 2, 3, 4))
+    weights = heads.Weights(*[zeros] * 6, uniform=np.ones(5), groups=np.arange(5))
+    columns = heads._heads(weights, p, family)
+    assert columns["q_value"][0, 0, 0] < 0.05
+    assert columns["exceeds_controls"].tolist() == (family < 0.05).tolist()
+    assert not columns["exceeds_controls"][0, 0, 0]
