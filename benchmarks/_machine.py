@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import re
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
 import psutil
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from darksecrets.core.run.records import find_commit
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -50,6 +55,8 @@ def write_results(name: str, title: str, table: pd.DataFrame, machine: str, note
     """Write ``results/<name>.csv`` and ``.md``, and print the latter."""
     RESULTS.mkdir(exist_ok=True)
     table.assign(machine=machine).to_csv(RESULTS / f"{name}.csv", index=False)
-    page = f"# {title}\n\n{notes}\n\nMachine: {machine}.\n\n{table.to_markdown(index=False)}\n"
+    program = f"Program: `benchmarks/{Path(sys.argv[0]).name}`, commit `{find_commit()}`."
+    above = "\n\n".join([f"# {title}", notes, f"Machine: {machine}.", program])
+    page = f"{above}\n\n{table.to_markdown(index=False)}\n"
     (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
     print(page)

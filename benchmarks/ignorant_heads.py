@@ -26,9 +26,6 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from tools.corpus import frames
-from tools.corpus.treebank import stories_with_mentions
-
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
@@ -47,7 +44,9 @@ from darksecrets.paper.features.tokens import Tokens, describe_example
 from darksecrets.paper.framenet.heads import Link
 from darksecrets.paper.framenet.links import Annotation, words_of
 from darksecrets.paper.framenet.sources import read_tsv
+from tools.corpus import frames
 from tools.corpus.tasks import generate
+from tools.corpus.treebank import stories_with_mentions
 
 FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
 LEVEL, NOISES, COUNT = 0.05, 20, 500

@@ -6,7 +6,7 @@ Eight convolutional layers with ReLU, as in the paper, in the arrangement of the
 neither paper mentions, is added: with it, a few hundred maps and few epochs are enough.
 
 Maps have any length. Each is resampled to one size. This is better than the follow-up's
-zero-padding to one size, at a fraction of the work (`benchmarks/results/pattern_sizes.md`). Besides
+zero-padding to one size, at a fraction of the work. Besides
 the map, the network sees what the classes are about and a resampled map no longer shows: which
 columns are special tokens, which cells are within one sentence or near the diagonal, how dark a
 column is on average, and how even a row.

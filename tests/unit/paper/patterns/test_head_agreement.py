@@ -218,3 +218,19 @@ def test_tasks_may_have_other_seeds_than_each_other(seeds):
         for column in ("pairs", "agreement", "kappa", "ci_low", "ci_high", "expected"):
             assert found[column] == pytest.approx(row[column], rel=1e-12), column
         assert found["p_value"] == pytest.approx(0.005), "heads that agree"
+
+
+def test_q_values_are_over_the_pairs_of_tasks():
+    """One task is of other heads, so that p-values differ."""
+    from scipy.stats import false_discovery_control
+
+    rng = np.random.default_rng(6)
+    base = peaked(rng)
+    shares = {"A": base, "B": base, "C": peaked(rng), "D": shuffled(base, rng)}
+    table = agreement({(task, "finetuned", 1): noisy(one, rng) for task, one in shares.items()})
+    rows = table[(table["compared"] == "tasks") & (table["task"] != "")]
+    assert rows["p_value"].nunique() > 2
+    for name in ("value", "within_layers"):
+        expected = false_discovery_control(rows[f"p_{name}"])
+        np.testing.assert_allclose(rows[f"q_{name}"], expected)
+        assert (rows[f"q_{name}"] > rows[f"p_{name}"]).any()

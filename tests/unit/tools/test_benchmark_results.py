@@ -1,0 +1,42 @@
+"""Kept results of benchmarks: their program is there, and so is what they were measured of."""
+
+import re
+
+import pandas as pd
+import pytest
+from hub.client import ROOT
+
+from darksecrets.pages.contracts import TABLES
+from darksecrets.paper.patterns.tables import LABELLING
+
+RESULTS = ROOT / "benchmarks" / "results"
+PAGES = sorted(RESULTS.glob("*.md"))
+KNOWN = {**TABLES, **{table.name: table for table in LABELLING}}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_names_its_program_which_makes_it(page):
+    text = page.read_text(encoding="utf-8")
+    found = re.search(r"^Program: `(benchmarks/\w+\.py)`, commit `[0-9a-f]{7,}`\.$", text, re.M)
+    assert found, "no program"
+    source = (ROOT / found[1]).read_text(encoding="utf-8")
+    family = page.stem.split("_")[0] if 'f"stages_' in source else page.stem
+    assert re.search(rf'write_results\(\s*f?"{family}', source), found[1]
+    assert page.with_suffix(".csv").is_file()
+    assert re.search(r"^Machine: ", text, re.M)
+
+
+def test_every_result_has_a_page():
+    assert {file.stem for file in RESULTS.glob("*.csv")} == {page.stem for page in PAGES}
+
+
+def test_inferences_are_of_tables_and_columns_that_exist():
+    """Such as ``framenet_heads: p_value < 0.05`` or ``survival (f1): interval of mean_effect``."""
+    inferences = pd.read_csv(RESULTS / "adversaries.csv")["inference"].unique()
+    assert len(inferences) > 80
+    for inference in inferences:
+        name, _, statement = inference.partition(":")
+        table = KNOWN[re.match(r"\w+", name)[0]]
+        columns = {column.removesuffix("s") for column in table.names}
+        words = {word.removesuffix("s") for word in re.findall(r"\w+", statement)}
+        assert words & columns, inference
