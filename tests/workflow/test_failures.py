@@ -92,6 +92,10 @@ def test_the_same_command_makes_what_a_signal_left_undone(
     with contextlib.suppress(ProcessLookupError):
         os.killpg(first.pid, number)
     first.wait(LONGEST)
+    if number == signal.SIGINT:
+        logs = [log.read_text("utf-8") for log in (folder / RESULTS / "logs").rglob("*.log")]
+        assert any("The job was interrupted" in log for log in logs)
+        assert not any("Traceback" in log for log in logs)
     if number == signal.SIGKILL:
         refused = snakemake(folder, *PATHS, config=one_task_config, check=False)
         assert refused.returncode

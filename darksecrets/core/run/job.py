@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -20,6 +21,9 @@ from typing import Any
 from darksecrets.core.run import gpus, records
 from darksecrets.core.run.errors import STOPPED, InputError
 from darksecrets.core.run.launchers import forget_launchers
+
+INTERRUPTED = 128 + signal.SIGINT
+"""Exit code of a job that Ctrl-C ended, as of a shell."""
 
 _log = logging.getLogger("darksecrets")
 
@@ -69,7 +73,7 @@ def script(main: Main) -> Main:
 
     Before, the inputs are compared with the records of the jobs that made them; after, the job is
     recorded, with what `main` returns (a resolved revision, the precision in use). An `InputError`
-    ends the job with its message in the rule's log, any other error with its traceback.
+    or Ctrl-C ends the job with a message in the rule's log, any other error with its traceback.
     """
     if main.__module__ == "__main__":
         _run(main, main.__globals__["snakemake"])
@@ -107,6 +111,9 @@ def _run(main: Main, snakemake: Any) -> None:  # noqa: ANN401 - as above
     except InputError as error:
         _log.error("%s%s", STOPPED, error)
         sys.exit(1)
+    except KeyboardInterrupt:
+        _log.error("The job was interrupted; the same command goes on from here.")
+        sys.exit(INTERRUPTED)
     except Exception:
         _log.exception("The job failed")
         sys.exit(1)
