@@ -79,19 +79,24 @@ def is_english(texts: Iterable[str]) -> bool | None:
     return sum(word in _ENGLISH for word in words) >= _ENGLISH_AT_LEAST * len(words)
 
 
+def universal(label: str) -> str:
+    """A dependency label of UD without its subtype: ``nsubj`` of ``nsubj:pass``."""
+    return label.split(":")[0]
+
+
 def is_subject(label: str) -> bool:
     """Whether a dependency label is that of a subject."""
-    return label in SUBJECTS or label.split(":")[0] in _SUBJECTS_OF_UD
+    return label in SUBJECTS or universal(label) in _SUBJECTS_OF_UD
 
 
 def is_object(label: str) -> bool:
     """Whether a dependency label is that of an object."""
-    return label in OBJECTS or label.split(":")[0] in _OBJECTS_OF_UD
+    return label in OBJECTS or universal(label) in _OBJECTS_OF_UD
 
 
 def is_punctuation(label: str) -> bool:
     """Whether a dependency label is that of punctuation."""
-    return label.split(":")[0] in PUNCTUATION
+    return universal(label) in PUNCTUATION
 
 
 def unknown_tags(tags: Collection[str]) -> list[str]:
@@ -104,7 +109,7 @@ def unknown_dependencies(labels: Collection[str]) -> list[str]:
     return sorted(
         label
         for label in set(labels) - {""}
-        if label.lower() not in _CLEARNLP and label.split(":")[0].lower() not in _UNIVERSAL
+        if label.lower() not in _CLEARNLP and universal(label).lower() not in _UNIVERSAL
     )
 
 

@@ -155,6 +155,7 @@ draw(
         **EFFECT_FIGURES,
         table="<results>/tables/head_ablation.csv",
         best="<results>/tables/survival.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 
@@ -169,6 +170,7 @@ draw(
         when=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
         tasks=SWEPT_TASKS,
         table="<results>/tables/task_agreement.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

@@ -151,6 +151,7 @@ draw(
         left_out=config["left_out"]["words"],
         table="<results>/tables/attention_levels.csv",
         changes="<results>/tables/attention_changes.csv",
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "figure7",
@@ -178,6 +179,7 @@ draw(
         left_out=config["left_out"]["words"],
         table="<results>/tables/token_pairs.csv",
         correlations="<results>/tables/token_pair_correlations.csv",
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "head_statistics",
@@ -185,5 +187,6 @@ draw(
         section=STRIPES,
         label="Head statistics (Clark et al. 2019)",
         table="<results>/tables/head_statistics.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )

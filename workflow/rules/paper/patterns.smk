@@ -186,6 +186,7 @@ draw(
         section=PATTERNS,
         label="Pattern of every head",
         table="<results>/tables/pattern_heads.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

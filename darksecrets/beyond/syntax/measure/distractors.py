@@ -31,6 +31,7 @@ from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.stats.ratios import Ratio, ratio
 from darksecrets.core.stats.resampling import group_sums
+from darksecrets.paper.features.labels import universal
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 """Of Universal Dependencies, with every subtype, and of ClearNLP."""
@@ -75,11 +76,7 @@ def choices(sentence: Sentence, apart: Flags) -> list[Choice]:
     """
     found = []
     for subject, (verb, label) in enumerate(zip(sentence.heads, sentence.labels, strict=True)):
-        if (
-            label.split(":")[0] not in _SUBJECTS
-            or verb == ROOT
-            or sentence.tags[verb] not in _VERBS
-        ):
+        if universal(label) not in _SUBJECTS or verb == ROOT or sentence.tags[verb] not in _VERBS:
             continue
         nouns = tuple(
             word

@@ -44,6 +44,7 @@ from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.progress import progress
 from darksecrets.core.stats.ratios import Ratio, ratio, share
 from darksecrets.core.stats.resampling import group_sums, stratified_halves
+from darksecrets.paper.features.labels import is_punctuation
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -51,7 +52,6 @@ Integers = npt.NDArray[np.int64]
 SIZE = 50
 """Size of the word vectors."""
 _OFFSETS = tuple(offset for offset in range(-8, 9) if offset)
-_PUNCTUATION = "punct"
 _LEAST = 1e-6  # root mean square of a feature that does not vary
 
 
@@ -132,9 +132,7 @@ def features_of(maps: torch.Tensor) -> torch.Tensor:
 def asked_of(sentence: Sentence) -> list[int]:
     """Heads of the words that have one; -1 for the root and for punctuation."""
     pairs = zip(sentence.heads, sentence.labels, strict=True)
-    return [
-        -1 if head == ROOT or label.split(":")[0] == _PUNCTUATION else head for head, label in pairs
-    ]
+    return [-1 if head == ROOT or is_punctuation(label) else head for head, label in pairs]
 
 
 def _scale(parts: Sequence[Sentences]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from darksecrets.core.data.metrics import titles
+from darksecrets.core.data.metrics import titled
 from darksecrets.core.interventions.results import PARTS
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
@@ -78,8 +78,14 @@ def draw(sources: kit.Sources) -> kit.Figure:
         kit.Panel(heads, "heads", x=x, y=y, height=1.6, fixed=True, width=1.4),
         kit.Panel(gains, "best", x="Best", width=1.0, share="left"),
     ]
-    headline = _headline(best, metrics)
-    return kit.page(sources, headline, [panels], most=4, title=titles(metrics), legend=legend)
+    headline = sources.headline(
+        lambda tasks: _headline(best, {task: metrics[task] for task in tasks})
+    )
+
+    def title(task: str) -> str:
+        return titled(sources.marked(task), metrics[task])
+
+    return kit.page(sources, headline, [panels], most=4, title=title, legend=legend)
 
 
 def _headline(best: pd.DataFrame, metrics: Mapping[str, str]) -> str:

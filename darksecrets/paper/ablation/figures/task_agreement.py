@@ -32,8 +32,10 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     def agreement(axes: kit.Axes, _: str) -> kit.QuadMesh:
         low = min(0.0, float(values.min().min()))
-        mesh = kit.matrix(axes, values, kit.SCORE, 1, low, texts=texts, bold=bold)
-        axes.set_xticks(axes.get_xticks(), tasks, rotation=45, ha="right")
+        names = [sources.marked(task) for task in tasks]
+        named = values.set_axis(names, axis="index").set_axis(names, axis="columns")
+        mesh = kit.matrix(axes, named, kit.SCORE, 1, low, texts=texts, bold=bold)
+        axes.set_xticks(axes.get_xticks(), names, rotation=45, ha="right")
         above = np.triu(np.ones(values.shape, dtype=bool), 1)
         axes.pcolormesh(np.where(above, 1.0, np.nan), cmap="binary", zorder=2)
         return mesh
@@ -41,8 +43,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
     bar = kit.Bar("Rank correlation of heads' effects", below=True)
     panels = [[kit.Panel(agreement, "tasks", x="Task", y="Task", height=2.0, bar=bar)]]
     different = np.tril(np.ones(values.shape, dtype=bool), -1) & values.notna().to_numpy()
-    headline = (
-        f"The same heads matter on {int((bold & different).sum())} of {int(different.sum())} pairs "
-        "of tasks"
-    )
+
+    def describe(some: list[str]) -> str:
+        chosen = np.isin(tasks, some)
+        pairs = different & np.outer(chosen, chosen)
+        return f"The same heads matter on {(bold & pairs).sum()} of {pairs.sum()} pairs of tasks"
+
+    headline = sources.headline(describe)
     return kit.page(sources, headline, kit.Grid([""], panels), width=kit.COLUMN)

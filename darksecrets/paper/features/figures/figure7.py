@@ -51,9 +51,12 @@ def draw(sources: kit.Sources) -> kit.Figure:
     what = "Greatest weight from [CLS] to such a token, mean over examples."
     if pd.notna(by_chance):
         what += f" Without training it is at most {by_chance:.2f}."
-    return kit.page(
-        sources, _headline(weights, controls), [[panel]], most=4, legend=legend, what=what
+    headline = sources.headline(
+        lambda tasks: _headline(
+            *({task: cells[task] for task in tasks} for cells in (weights, controls))
+        )
     )
+    return kit.page(sources, headline, [[panel]], most=4, legend=legend, what=what)
 
 
 def values(table: pd.DataFrame, task: str, column: str) -> pd.DataFrame:

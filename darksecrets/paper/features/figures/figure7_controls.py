@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.paper.features.figures.figure7 import HEIGHT, values
@@ -23,8 +26,13 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     bar = kit.Bar("Weight minus that of random tokens", below=True)
     panel = kit.Panel(features, x="Head", height=HEIGHT, share="columns", bar=bar)
-    cells = np.concatenate([each.to_numpy().ravel() for each in excess.values()])
-    above = 100 * float(np.mean(cells[~np.isnan(cells)] > 0))
-    headline = f"In {above:.0f}% of cells [CLS] attends more to a feature than to random tokens"
+    headline = sources.headline(lambda tasks: _headline([excess[task] for task in tasks]))
     what = "Purple: more than as many random tokens at likely positions; orange: less."
     return kit.page(sources, headline, [[panel]], most=4, what=what)
+
+
+def _headline(excess: Sequence[pd.DataFrame]) -> str:
+    """In how many cells weights exceed the control, over all tasks."""
+    cells = np.concatenate([each.to_numpy().ravel() for each in excess])
+    above = 100 * float(np.mean(cells[~np.isnan(cells)] > 0))
+    return f"In {above:.0f}% of cells [CLS] attends more to a feature than to random tokens"

@@ -47,7 +47,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
     grid = kit.Grid(shown, panel, most=3, title=lambda name: _NAMES.get(name, name))
     legend = _UNIFORM | {STATE_NAMES[state]: look for state, look in _LOOKS.items()}
     what = kit.means_in_words(sources.tasks, "heads")
-    headline = _headline(means, shown)
+    headline = sources.headline(
+        lambda tasks: _headline(
+            kit.average_over_tasks(kit.pick(table, task=tasks), "value", keys), shown
+        )
+    )
     return kit.page(sources, headline, grid, legend=legend, width=kit.PAGE, what=what)
 
 

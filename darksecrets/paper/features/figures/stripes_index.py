@@ -62,7 +62,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         some = tasks[int(group) * beside :][:beside]
         values, texts, bold, limit = parts[side]
         shown = texts[some].to_numpy(dtype=str), bold[some].to_numpy()
-        mesh = kit.matrix(axes, values[some], kit.CHANGE, limit, texts=shown[0], bold=shown[1])
+        named = values[some].rename(columns=sources.marked)
+        mesh = kit.matrix(axes, named, kit.CHANGE, limit, texts=shown[0], bold=shown[1])
         axes.tick_params(axis="x", rotation=90 if max(map(len, tasks)) > _LONG else 0)
         bar = kit.scale(axes.figure, mesh, _LABELS[side], ax=axes, location="bottom", aspect=40)
         bar.locator = MaxNLocator(7 if side == _STRENGTH else 5, integer=side == _STRENGTH)
@@ -73,7 +74,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     look: dict[str, Any] = {"x": "Task", "height": 1.5, "share": "columns"}
     panels = [[kit.Panel(features, of=(str(group),), **look)] for group in range(groups)]
     grid = kit.Grid(list(parts), panels)
-    return kit.page(sources, _headline(ratio.mean(axis=1)), grid, width=kit.PAGE)
+    headline = sources.headline(lambda tasks: _headline(ratio[tasks].mean(axis=1)))
+    return kit.page(sources, headline, grid, width=kit.PAGE)
 
 
 def _headline(ratios: pd.Series[float]) -> str:

@@ -63,7 +63,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     names = "as much as between random tokens", "exceeds all controls: layer-head"
     legend = dict(zip(names, (_EQUAL, _EXCEEDS), strict=True))
     what = "Greatest weight between related tokens (up) and random ones (across). A dot is a head."
-    return kit.page(sources, _headline(heads), panels, legend=legend, what=what)
+    headline = sources.headline(lambda tasks: _headline(heads[heads["task"].isin(tasks)]))
+    return kit.page(sources, headline, panels, legend=legend, what=what)
 
 
 def _headline(heads: pd.DataFrame) -> str:

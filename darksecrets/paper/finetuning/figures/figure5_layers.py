@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -44,9 +44,13 @@ def draw(sources: kit.Sources) -> kit.Figure:
     legend |= dict(REFERENCES[str(name)] for name in means.dropna().index)
     height = 0.5 + 0.11 * max(int(table["layer"].max()), 6)
     panel = kit.Panel(layers, "layers", x="Cosine", y="Layer", height=height, share="columns")
-    own = table[table["task"].isin(sources.tasks)]["similarity"].mean()
-    headline = f"Attention before and after fine-tuning has a cosine of {own:.2f} on average"
-    other = means["other_heads"]
-    if pd.notna(other):
-        headline += f", that of two different heads {other:.2f}"
+    headline = sources.headline(lambda tasks: _headline([tables[task] for task in tasks]))
     return kit.page(sources, headline, [[panel]], most=7, legend=legend, width=kit.PAGE)
+
+
+def _headline(of_tasks: Sequence[pd.DataFrame]) -> str:
+    """The mean cosine over all heads, and that of different heads, if it was measured."""
+    own = pd.concat(of_tasks)["similarity"].mean()
+    said = f"Attention before and after fine-tuning has a cosine of {own:.2f} on average"
+    other = pd.Series([rows["other_heads"].mean() for rows in of_tasks]).mean()
+    return said if pd.isna(other) else f"{said}, that of two different heads {other:.2f}"

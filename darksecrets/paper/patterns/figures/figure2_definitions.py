@@ -90,7 +90,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
         legend["published (follow-up)"] = _PUBLISHED
     return kit.page(
         sources,
-        _headline(kappas, tuned_agreement),
+        sources.headline(
+            lambda tasks: _headline(
+                *(each[each["task"].isin(tasks)] for each in (kappas, tuned_agreement))
+            )
+        ),
         grid,
         legend=legend,
         width=kit.PAGE,

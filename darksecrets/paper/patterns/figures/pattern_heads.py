@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         kit.Panel(squares, of=STATES[1:], title=STATE_NAMES[STATES[1]], share="left", **look),
     ]
     look = {"most": beside, "align": "left", "width": kit.PAGE}
-    return kit.page(sources, _headline(table, sources.tasks), [panels], legend=legend, **look)
+    headline = sources.headline(partial(_headline, table))
+    return kit.page(sources, headline, [panels], legend=legend, **look)
 
 
 def _headline(table: pd.DataFrame, tasks: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from drawn import written
+from drawn import headline_of, written
 from made_up_figures import METRICS, sources
 from made_up_models import judged
 from matplotlib.figure import Figure
@@ -17,9 +17,14 @@ from darksecrets.paper.finetuning.tables import LEARNED
 
 ROOT = Path(__file__).parents[4]
 PACKAGES = {
-    **{"figure2": "patterns", "figure5": "finetuning", "figure6": "features"},
-    **{"figure7": "features", "figure8": "ablation", "figure9": "ablation"},
+    **dict.fromkeys(("figure2", "figure2_definitions", "pattern_heads"), "patterns"),
+    **dict.fromkeys(("figure5", "figure5_layers"), "finetuning"),
+    **dict.fromkeys(("figure6", "figure7", "figure7_controls"), "features"),
+    **dict.fromkeys(("stripes_index", "token_pairs", "head_statistics"), "features"),
+    **dict.fromkeys(("figure8", "figure9", "ablation_gains", "task_agreement"), "ablation"),
 }
+OF_ALL_TASKS = ("head_statistics",)
+"""Figures of means over tasks, which name none."""
 TASKS = [*METRICS]
 
 
@@ -40,7 +45,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[\s\u200e\u200f]", "", text)
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", [name for name in PACKAGES if name not in OF_ALL_TASKS])
 def test_tasks_that_are_not_learned_are_marked_and_the_foot_says_why(name, tmp_path):
     given, unlearned = sources(ROOT, name, tmp_path), TASKS[::2]
     LEARNED.write(judged(METRICS, unlearned), given.file("learned"))
@@ -64,6 +69,23 @@ def test_a_figure_of_models_that_learned_is_the_same_as_if_nothing_were_said(nam
         *(given.metrics, given.label, given.options),
     )
     assert file(name, given, tmp_path) == file(name, silent, tmp_path)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_headline_is_of_the_tasks_that_were_learned(name, tmp_path):
+    given, unlearned = sources(ROOT, name, tmp_path), TASKS[:1]
+    LEARNED.write(judged(METRICS, unlearned), given.file("learned"))
+    some = {task: metrics for task, metrics in METRICS.items() if task not in unlearned}
+    alone = headline_of(drawn(name, Sources(given.paths, some, given.label, given.options)))
+    found = headline_of(drawn(name, given))
+    assert squeezed(found) == squeezed(f"Learned tasks: {alone[0].lower()}{alone[1:]}")
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_nothing_is_said_of_models_that_learned_nothing(name, tmp_path):
+    given = sources(ROOT, name, tmp_path)
+    LEARNED.write(judged(METRICS, TASKS), given.file("learned"))
+    assert headline_of(drawn(name, given)).startswith("No task was learned")
 
 
 def test_only_tasks_that_are_drawn_count_and_tables_in_memory_do():
