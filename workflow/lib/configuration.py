@@ -67,7 +67,7 @@ _PROJECT = "<project>/"
 _DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 _MOST_VALUES = 10**5  # in a configuration, with everything that aliases repeat
-_LARGEST = 10**308  # whole number; a larger one is no floating-point number
+_LARGEST = 10**4000  # whole number that a message can show; Python writes none of 4,300 digits
 _HUB_NAME = re.compile(r"([A-Za-z0-9_][\w.-]*/)?[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9_][\w./-]*", re.ASCII)
 _NAME_IN_WORDS = "a repository on the Hub: owner/name, in letters, digits and . _ -"
@@ -291,7 +291,7 @@ def _require_tree(config: Mapping[str, Any]) -> None:
 
 
 def _refuse_huge_numbers(value: object) -> None:
-    """Refuse whole numbers that no message could show, and that are no number of anything here."""
+    """Refuse whole numbers that no message about their key could show."""
     if isinstance(value, Mapping):
         for each in (*value, *value.values()):
             _refuse_huge_numbers(each)
