@@ -535,8 +535,8 @@ def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
     """The table `erasure` of one model, without the columns of the model.
 
     Args:
-        found: By order, [examples] share of the tokens that were erased: of every
-            importance, of each reversed, and of ``draws`` random orders.
+        found: By order, [examples] share of the tokens that were erased: of every importance, of
+            each reversed, and of ``draws`` random orders.
         draws: Number of random orders.
         seed: Seed of the bootstrap samples.
     """

@@ -11,9 +11,9 @@ A store is a folder of three files:
 - ``store.json``: numbers of layers, heads and examples; and, if a layer has local attention, the
   window of every layer: the largest distance between a query and its keys, or null.
 
-Plain memory-mapped NumPy reads any part of a file without a copy.
-Examples of equal length are adjacent, so a batch of them is one array without padding: a view of
-the file, not a copy. This module does not need torch.
+Plain memory-mapped NumPy reads any part of a file. Examples of equal length are adjacent, so a
+batch of them is one array without padding: a view of the file, not a copy. This module does not
+need torch.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from darksecrets.core.models.checkpoints import weight_files
+from darksecrets.core.models.checkpoints import read_settings, weight_files
 
 _SHAPE = ("num_hidden_layers", "num_attention_heads", "n_layers", "n_heads")
 """Keys of a configuration that weights alone do not tell; some types have their own names."""
@@ -27,7 +27,7 @@ def identify_encoder(folder: Path) -> str:
     import torch
     from safetensors import safe_open
 
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = read_settings(folder / "config.json")
     found = []
     for file in weight_files(folder):
         with safe_open(file, framework="pt") as tensors:

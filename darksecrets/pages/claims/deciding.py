@@ -50,19 +50,19 @@ def table(papers: Iterable[Paper], tables: Tables, run: Run) -> pd.DataFrame:
         The table `darksecrets.pages.claims.tables.CLAIMS`.
     """
     rows = []
+    of_random = tables.take_random_weights()
     for paper in papers:
+        at_hand = [task for task in paper.tasks if task in run.tasks]
         for claim in paper.claims:
             found = decide(claim, paper.tasks, tables, run)
             learned = decide_on_learned_tasks(claim, paper.tasks, tables, run)
-            random = decide_on_random_weights(
-                claim, [task for task in paper.tasks if task in run.tasks], tables, run
-            )
+            random = decide_on_random_weights(claim, at_hand, of_random, run)
             rows.append(_row(claim, found, learned, random, run))
     return pd.DataFrame(rows)
 
 
 def decide_on_random_weights(
-    claim: Claim, tasks: Sequence[str], tables: Tables, run: Run
+    claim: Claim, tasks: Sequence[str], of_random: Tables, run: Run
 ) -> Answer | None:
     """Decide a claim about training by the rows of an encoder that was never trained.
 
@@ -71,24 +71,18 @@ def decide_on_random_weights(
     Args:
         claim: The claim.
         tasks: The paper's tasks that the run has.
-        tables: The run's tables.
+        of_random: From `Tables.take_random_weights`.
         run: The run.
 
     Returns:
         The answer; None if a table of the claim has no rows of such an encoder, or the run none of
         its tasks.
     """
-    of_random = tables.take_random_weights()
-    if not {*claim.tables} <= {*of_random.frames}:
+    limited = _limited(claim, tasks, tasks)
+    if limited is None or not {*claim.tables} <= {*of_random.frames}:
         return None
-    known = [
-        replace(each, tasks=tuple(task for task in each.tasks if task in tasks), seeds=1)
-        for each in claim.questions
-        if not each.tasks or {*each.tasks} & {*tasks}
-    ]
-    if len(known) < len(claim.questions):
-        return None
-    return decide(replace(claim, questions=tuple(known)), tasks, of_random, run).answer
+    of_one_encoder = tuple(replace(question, seeds=1) for question in limited.questions)
+    return decide(replace(limited, questions=of_one_encoder), tasks, of_random, run).answer
 
 
 def decide_on_learned_tasks(
@@ -110,14 +104,28 @@ def decide_on_learned_tasks(
     except UnansweredError as why:
         return Finding(Answer.OPEN, str(why))
     known = [task for task in tasks if task in run.tasks and task not in unlearned]
+    limited = _limited(claim, tasks, known)
+    if limited is None:
+        return Finding(Answer.OPEN, ABSENT)
+    return decide(limited, known, tables, run)
+
+
+def _limited(claim: Claim, tasks: Sequence[str], known: Sequence[str]) -> Claim | None:
+    """A claim about those of its tasks that are known; None if a question is about no such task.
+
+    Args:
+        claim: The claim.
+        tasks: Tasks of questions that name none.
+        known: Tasks to limit it to.
+    """
     questions = []
     for question in claim.questions:
         about = question.tasks or tasks
         own = tuple(task for task in about if task in known)
         if about and not own:
-            return Finding(Answer.OPEN, ABSENT)
+            return None
         questions.append(replace(question, tasks=own))
-    return decide(replace(claim, questions=tuple(questions)), known, tables, run)
+    return replace(claim, questions=tuple(questions))
 
 
 def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:

@@ -152,11 +152,11 @@ def describe_answers(answers: pd.Series[Any], where: str = "") -> str:
         where: What is said behind the first verb.
     """
     holds, fails, undecided = count_answers(answers)
-    return (
-        f"{holds} {'holds' if holds == 1 else 'hold'}{f' {where}' if where else ''}, "
-        f"{fails} {'does' if fails == 1 else 'do'} not, and "
-        f"{undecided} {'is' if undecided == 1 else 'are'} undecided"
-    )
+    hold = "holds" if holds == 1 else "hold"
+    do = "does" if fails == 1 else "do"
+    are = "is" if undecided == 1 else "are"
+    place = f" {where}" if where else ""
+    return f"{holds} {hold}{place}, {fails} {do} not, and {undecided} {are} undecided"
 
 
 def count_answers(answers: pd.Series[Any]) -> tuple[int, int, int]:

@@ -5,11 +5,10 @@ Eight convolutional layers with ReLU, as in the paper, in the arrangement of the
 1 × 1 with 16 and with a channel per kind of map, averaged over the map. Batch normalisation, which
 neither paper mentions, is added: with it, a few hundred maps and few epochs are enough.
 
-Maps have any length. Each is resampled to one size. This is better than the follow-up's
-zero-padding to one size, at a fraction of the work. Besides
-the map, the network sees what the classes are about and a resampled map no longer shows: which
-columns are special tokens, which cells are within one sentence or near the diagonal, how dark a
-column is on average, and how even a row.
+Maps have any length. Each is resampled to one size, at a fraction of the work of the follow-up's
+zero-padding. Besides the map, the network sees what the classes are about and a resampled map no
+longer shows: which columns are special tokens, which cells are within one sentence or near the
+diagonal, how dark a column is on average, and how even a row.
 
 A few labelled encoders are too little to learn from: see `drawn_maps` and `train_network` in
 `classifier`.

@@ -23,7 +23,6 @@ SHIPPED = RESOURCES / "patterns"
 """The labelled set that ships with the project."""
 SHIPPED_FOLDS = 88
 """Examples of its rarest class, and so the most folds: a set that is known need not be read."""
-_NONE = pd.DataFrame(columns=list(LABELLED_ENCODERS.names))
 BORDERLINE = SHIPPED / "borderline"
 """A few border-line maps with the answers that the rules give, for annotators to see first."""
 
@@ -86,14 +85,18 @@ def find_model(sources: Sequence[Path], encoder: str) -> str | None:
         InputError: Two sets name the encoder differently.
     """
     files = [source / LABELLED_ENCODERS.file for source in sources]
-    rows = pd.concat([LABELLED_ENCODERS.read(file) for file in files if file.is_file()] or [_NONE])
-    found = rows.loc[rows["encoder"] == encoder, "model"].unique()
+    names: list[str] = []
+    for file in files:
+        if file.is_file():
+            rows = LABELLED_ENCODERS.read(file)
+            names += rows.loc[rows["encoder"] == encoder, "model"].tolist()
+    found = list(dict.fromkeys(names))
     if len(found) > 1:
         raise InputError(
             f"{', '.join(map(str, files))}: one encoder is called {' and '.join(found)}. Give it "
             "one name, in the maps, too."
         )
-    return None if len(found) == 0 else str(found[0])
+    return found[0] if found else None
 
 
 def encoder_of(model: str, state: str) -> str:

@@ -250,7 +250,7 @@ def random_too(name: str, random: Frames) -> Answer | None:
     }
     tables = Tables(frames, TABLES)
     assert deciding.decide(CLAIMS[name], TASKS, tables, RUN).answer == YES
-    return deciding.decide_on_random_weights(CLAIMS[name], TASKS, tables, RUN)
+    return deciding.decide_on_random_weights(CLAIMS[name], TASKS, tables.take_random_weights(), RUN)
 
 
 @pytest.mark.parametrize("name", ["26", "27", "28", "29", "32"])
@@ -262,7 +262,12 @@ def test_a_claim_is_decided_by_the_rows_of_random_weights_alone(name, answer):
 def test_without_rows_of_random_weights_nothing_is_said_of_them():
     for name in ("27", "22"):
         tables = Tables(whole(CASES[name][YES]), TABLES)
-        assert deciding.decide_on_random_weights(CLAIMS[name], TASKS, tables, RUN) is None
+        assert (
+            deciding.decide_on_random_weights(
+                CLAIMS[name], TASKS, tables.take_random_weights(), RUN
+            )
+            is None
+        )
 
 
 def test_random_weights_never_exceed_themselves():
@@ -270,7 +275,10 @@ def test_random_weights_never_exceed_themselves():
     frames = whole(beside_random(6, 0))
     tables = Tables(frames, TABLES)
     assert deciding.decide(CLAIMS["19"], TASKS, tables, RUN).answer != NO
-    assert deciding.decide_on_random_weights(CLAIMS["19"], TASKS, tables, RUN) != YES
+    assert (
+        deciding.decide_on_random_weights(CLAIMS["19"], TASKS, tables.take_random_weights(), RUN)
+        != YES
+    )
 
 
 def test_a_head_that_no_control_rules_out_may_stand_out():

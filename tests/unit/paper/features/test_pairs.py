@@ -289,7 +289,8 @@ def test_q_values_are_of_the_heads_of_a_relation_whatever_others_show():
     gained = generator.normal(0.3, 1, (2, 3, 4, 60))
     gained[0] += 5
     found = Differences(2, 3, 4)
-    found.sums[:], found.squares[:] = gained.sum(axis=-1), (gained**2).sum(axis=-1)
+    found.sums[:] = gained.sum(axis=-1)
+    found.squares[:] = (gained**2).sum(axis=-1)
     found.units[:] = 60
     tests = found.tests()
     for p, q in zip(tests["p_value"], tests["q_value"], strict=True):

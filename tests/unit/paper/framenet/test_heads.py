@@ -509,7 +509,8 @@ def test_a_store_whose_sentences_are_all_left_out_is_refused(tmp_path):
 def test_heads_stand_out_by_the_family_of_all_heads_not_by_a_rate_of_false_ones():
     """Among many heads that stand out, a p-value of .04 has a q-value below .05."""
     p = np.full((2, 3, 4), 0.001)
-    p[0, 0, 0], family = 0.04, np.full((2, 3, 4), 0.01)
+    p[0, 0, 0] = 0.04
+    family = np.full((2, 3, 4), 0.01)
     family[0, 0, 0] = 0.3
     zeros = np.zeros((5, 2, 3, 4))
     weights = heads.Weights(*[zeros] * 6, uniform=np.ones(5), groups=np.arange(5))
