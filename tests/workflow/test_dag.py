@@ -405,3 +405,17 @@ def test_a_look_with_another_length_outdates_nothing_of_a_run(
     keys = ("--config", "text=a b", "fine_tuning={max_length: 32}")
     jobs = planned(snakemake(tmp_path, "-n", "inspect", *keys, config=all_config).stdout)
     assert jobs == {"inspect_text": 1, "inspect": 1}
+
+
+def test_a_model_of_the_command_line_does_not_take_the_name_of_the_default_one(
+    call_snakemake, root, tmp_path
+):
+    shutil.copytree(root / "config", tmp_path / "config")
+    folder = root / "darksecrets" / "resources" / ".." / "resources" / "tiny-bert"
+    copied = f"model={{source: folder, folder: {folder}}}"
+    places = ("--snakefile", root / "Snakefile", "--directory", tmp_path, "--cores", "1")
+    done = call_snakemake(
+        ["-n", "figure5", *places, "--config", "run=mine", copied, "fine_tuning={epochs: 1}"], root
+    )
+    assert done.returncode == 0, done.stderr
+    assert "left out: fine_tuning.learning_rate, model.name." in done.stdout + done.stderr

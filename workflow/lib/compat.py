@@ -4,8 +4,9 @@ What stands here is read, or set on rules, and needed to build the graph.
 
 The rule files also use attributes of ``workflow`` that Snakemake's own documentation only shows in
 examples: ``current_basedir``, ``main_snakefile``, ``configfiles``, ``overwrite_configfiles``,
-``is_main_process``, ``local_exec`` and ``remote_exec``. ``workflow/Snakefile``, which runs before
-this package can be imported, uses the ``hosted_repo`` of a ``HostingProviderFile``.
+``is_main_process``, ``local_exec`` and ``remote_exec``. Only ``config_settings`` tells what the
+command line set from what a file did. ``workflow/Snakefile``, which runs before this package can be
+imported, uses the ``hosted_repo`` of a ``HostingProviderFile``.
 """
 
 from __future__ import annotations

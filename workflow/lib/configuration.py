@@ -10,12 +10,14 @@ import copy
 import difflib
 import functools
 import hashlib
+import itertools
 import json
 import math
 import operator
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, cast
 
@@ -94,6 +96,58 @@ def load_schema() -> dict[str, Any]:
         if one.settings:
             schema["properties"][one.name] = one.settings.schema()
     return schema
+
+
+def leave_out_other_origins(
+    config: Mapping[str, Any],
+    written: Sequence[Mapping[str, Any]],
+    asked: Mapping[str, Any],
+    *,
+    demonstration: bool,
+) -> tuple[dict[str, Any], list[str]]:
+    """Leave out what configuration files say of data or a model that the command line replaces.
+
+    Snakemake merges ``--config 'model={source: folder, folder: my-bert}'`` into the section of a
+    file, so that a model would keep the name of another one in every figure.
+
+    Args:
+        config: The configuration, merged, without defaults.
+        written: What stands in the configuration files; later ones replace earlier ones.
+        asked: What the command line gives by ``--config``.
+        demonstration: Whether the file is the demonstration's, which trains as its model needs.
+
+    Returns:
+        The configuration, and the keys left out, such as ``model.name``.
+    """
+    left = copy.deepcopy(dict(config))
+    gone = []
+    for section in _ORIGIN:
+        given, merged = asked.get(section), left.get(section)
+        sections = [file.get(section) for file in reversed(written)]
+        before = ChainMap(*(each for each in sections if isinstance(each, dict)))
+        if not _is_another_origin(section, given, merged, before):
+            continue
+        for key in set(merged) - set(given) - {"source"}:
+            del merged[key]
+            gone.append(f"{section}.{key}")
+        training = left.get("fine_tuning")
+        if section == "model" and demonstration and isinstance(training, dict):
+            for key in set(training) - set(asked.get("fine_tuning", ())):
+                del training[key]
+                gone.append(f"fine_tuning.{key}")
+    return left, sorted(gone)
+
+
+def _is_another_origin(
+    section: str, given: object, merged: object, before: Mapping[str, Any]
+) -> bool:
+    """Whether the command line gives another place than the files do, and it was merged."""
+    if not isinstance(given, Mapping) or not isinstance(merged, dict):
+        return False
+    if any(merged.get(key) != value for key, value in given.items()):
+        return False  # this workflow is a module of one whose section of that name is another
+    places = {"source", *itertools.chain(*_ORIGIN[section].values())} - {"revision"}
+    return any(before.get(key) not in (None, given[key]) for key in places & set(given))
 
 
 def _short(value: object) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
+from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -18,6 +19,14 @@ from darksecrets.pages import contracts
 from darksecrets.pages.claims import registry
 from workflow.lib import compat, configuration, imports, preflight, resources
 
+merged, other_origin = configuration.leave_out_other_origins(
+    config,
+    [load_configfile(path) for path in workflow.configfiles],
+    workflow.config_settings.config,
+    demonstration=not workflow.overwrite_configfiles,
+)
+config.clear()
+config.update(merged)
 given = copy.deepcopy(config)  # without defaults
 try:
     # A run that is given text may need no data, and may disable no heads: that is known only once its
@@ -37,6 +46,10 @@ except InputError as error:
 if workflow.is_main_process:
     for name, other in analyses.switch_on(given.get("analyses", [analyses.PAPER]))[1].items():
         logger.info(f"The analysis {name} is switched on, too: {other} reads its results.")
+    if other_origin:
+        logger.info(
+            f"Not of the data or the model given by --config, and left out: {', '.join(other_origin)}."
+        )
     for reason, names in preflight.lacking(config).items():
         logger.warning(f"Left out: {', '.join(names)}; everything else runs. {reason}")
 

@@ -1,7 +1,10 @@
+import copy
+
 import jsonschema
 import pytest
 import yaml
 from shipped import DATA, MODEL
+from snakemake.utils import update_config
 
 from darksecrets.beyond import analyses
 from darksecrets.beyond.landscape import declared as landscape
@@ -204,3 +207,75 @@ def test_every_key_and_analysis_is_in_the_reference(root):
         assert f"| `{key}` |" in text
         assert part["description"] in text
     assert all(f"| `{name}` |" in text for name in analyses.find())
+
+
+FILE = {
+    "model": {"source": "folder", "folder": "tiny", "name": "tiny BERT"},
+    "data": {"source": "hub", "repository": "nyu-mll/glue", "revision": "abc", "name": "GLUE"},
+    "fine_tuning": {"learning_rate": 3e-4, "epochs": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "gone"),
+    [
+        (
+            {"model": {"folder": "mine"}},
+            ["fine_tuning.epochs", "fine_tuning.learning_rate", "model.name"],
+        ),
+        (
+            {"model": {"folder": "mine", "name": "mine"}, "fine_tuning": {"epochs": 1}},
+            ["fine_tuning.learning_rate"],
+        ),
+        (
+            {"model": {"source": "hub", "id": "owner/bert"}},
+            ["fine_tuning.epochs", "fine_tuning.learning_rate", "model.folder", "model.name"],
+        ),
+        ({"data": {"repository": "owner/glue"}}, ["data.name", "data.revision"]),
+        (
+            {"data": {"source": "tsv", "folder": "x"}},
+            ["data.name", "data.repository", "data.revision"],
+        ),
+        ({"data": {"revision": "def"}}, []),
+        ({"model": {"source": "folder", "folder": "tiny"}}, []),
+        ({"model": {"name": "another name"}}, []),
+        ({"model": "no section"}, []),
+        ({"seeds": [2]}, []),
+        ({}, []),
+    ],
+)
+def test_no_description_of_another_model_or_of_other_data_is_kept(asked, gone):
+    merged = copy.deepcopy(FILE)
+    update_config(merged, asked)
+    left, found = configuration.leave_out_other_origins(merged, [FILE], asked, demonstration=True)
+    assert found == gone
+    for key in gone:
+        section, name = key.split(".")
+        del merged[section][name]
+    assert left == merged
+
+
+def test_a_name_is_kept_where_only_the_command_line_has_the_folder():
+    file = {"model": {"source": "folder", "name": "six layers"}}
+    asked = {"model": {"folder": "mine"}}
+    merged = {"model": {"source": "folder", "name": "six layers", "folder": "mine"}}
+    found = configuration.leave_out_other_origins(merged, [file], asked, demonstration=False)
+    assert found == (merged, [])
+
+
+def test_the_later_file_counts_and_training_is_kept_outside_the_demonstration():
+    asked = {"model": {"folder": "mine"}}
+    merged = copy.deepcopy(FILE)
+    merged["model"]["folder"] = "mine"
+    later = {"model": {"folder": "mine"}}
+    both, last = [FILE, later], [later, FILE]
+    assert configuration.leave_out_other_origins(merged, both, asked, demonstration=False)[1] == []
+    gone = configuration.leave_out_other_origins(merged, last, asked, demonstration=False)[1]
+    assert gone == ["model.name"]
+
+
+def test_a_section_of_a_workflow_that_uses_this_one_is_not_touched():
+    asked = {"model": {"folder": "a section of theirs"}}
+    written = [{"model": {"folder": "another"}}]
+    found = configuration.leave_out_other_origins(FILE, written, asked, demonstration=True)
+    assert found == (FILE, [])
