@@ -125,6 +125,8 @@ def leave_out_other_origins(
         given, merged = asked.get(section), left.get(section)
         sections = [file.get(section) for file in reversed(written)]
         before = ChainMap(*(each for each in sections if isinstance(each, dict)))
+        if not isinstance(given, Mapping) or not isinstance(merged, dict):
+            continue
         if not _is_another_origin(section, given, merged, before):
             continue
         for key in set(merged) - set(given) - {"source"}:
@@ -139,11 +141,12 @@ def leave_out_other_origins(
 
 
 def _is_another_origin(
-    section: str, given: object, merged: object, before: Mapping[str, Any]
+    section: str,
+    given: Mapping[str, Any],
+    merged: Mapping[str, Any],
+    before: Mapping[str, Any],
 ) -> bool:
     """Whether the command line gives another place than the files do, and it was merged."""
-    if not isinstance(given, Mapping) or not isinstance(merged, dict):
-        return False
     if any(merged.get(key) != value for key, value in given.items()):
         return False  # this workflow is a module of one whose section of that name is another
     places = {"source", *itertools.chain(*_ORIGIN[section].values())} - {"revision"}
