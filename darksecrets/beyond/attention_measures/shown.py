@@ -32,11 +32,11 @@ _BY_CHANCE = {WEIGHTS: kit.line(kit.GREY, dash=":", width=0.8)}
 def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
     """Draw the attention to [CLS] and to [SEP] against the layer, a line for every measure.
 
-    Lines are of the fine-tuned models, means over seeds and tasks, with bands from the task with
-    the least mean to the one with the greatest, or the intervals of a single task; dotted lines are
-    of an encoder with random weights, by attention weights.
+    Lines are of the fine-tuned models, means over seeds and learned tasks, with bands from the task
+    with the least mean to the one with the greatest, or the intervals of a single task; dotted
+    lines are of an encoder with random weights, by attention weights.
     """
-    table = kit.pick(sources.table(LEVELS), task=sources.tasks, measure=GREATEST)
+    table = kit.pick(sources.table(LEVELS), task=sources.averaged, measure=GREATEST)
     table = table[table["layer"].notna()]
     by = MEASURE.name
     keys = ["state", "feature", by, "layer"]
@@ -54,10 +54,11 @@ def draw_stripes_by_measure(sources: kit.Sources) -> kit.Figure:
     panel = kit.Panel(levels, x="Layer", y="Attention", height=1.5)
     legend = {"effective attention" if name == EFFECTIVE else name: looks[name] for name in shown}
     legend["untrained"] = _BY_CHANCE[WEIGHTS]
-    what = f"After fine-tuning, by layer. {kit.means_in_words(sources.tasks, intervals=True)}"
-    headline = _headline(kit.pick(table, state=FINETUNED, feature="[SEP]"), shown)
+    what = f"After fine-tuning, by layer. {kit.means_in_words(sources.averaged, intervals=True)}"
+    rows = kit.pick(table, state=FINETUNED, feature="[SEP]")
+    headline = sources.headline(lambda _: _headline(rows, shown))
     grid = kit.Grid(FEATURES, panel, title="Attention to {}".format)
-    return kit.page(sources, headline, grid, legend=legend, what=what)
+    return kit.page(sources, headline, grid, legend=legend, what=what, averaged=True)
 
 
 def _headline(rows: pd.DataFrame, measures: Sequence[str]) -> str:

@@ -62,7 +62,7 @@ def points_page(
         cost: Column of the cost.
         by: Column of the published table with the factor by which the cost is divided.
         x: What the cost is, for the axis.
-        headline: What was found, from the rows of all tasks, with their costs.
+        headline: What was found, from the rows of the learned tasks, with their costs.
         more: Further entries of the legend.
     """
     table, metrics = sources.table(declared.COMPRESSION), sources.main_metrics
@@ -77,11 +77,22 @@ def points_page(
     legend |= {"best for its cost": _FRONT, "untrained": _RANDOM}
     legend |= {"published, other data": _PUBLISHED}
     panel = kit.Panel(points, x=x, y="Score retained (%)", height=1.4)
-    rows = pd.concat([rows_of(table, *pair).assign(task=pair[0]) for pair in metrics.items()])
-    said = headline(rows)
+
+    def describe(tasks: list[str]) -> str:
+        rows = [rows_of(table, task, metrics[task]).assign(task=task) for task in tasks]
+        return headline(pd.concat(rows))
+
     what = "Marks say what was removed, set to 0 (weights), factorised (embeddings) or rounded."
-    title = titles(metrics)
-    return kit.page(sources, said, panel, most=4, title=title, legend=legend, what=what)
+    said = sources.headline(describe)
+    return kit.page(
+        sources,
+        said,
+        panel,
+        most=4,
+        title=titles(metrics, sources.marked),
+        legend=legend,
+        what=what,
+    )
 
 
 KEPT = 95

@@ -81,7 +81,10 @@ def draw_faithfulness(sources: kit.Sources) -> kit.Figure:
     what = (
         "Above: Kendall's τ of two rankings. Below: share of tokens erased until decisions change."
     )
-    headline = _agreement_in_words(kit.pick(table, state="finetuned", compared=first), first)
+    rows = kit.pick(table, state="finetuned", compared=first)
+    headline = sources.headline(
+        lambda tasks: _agreement_in_words(kit.pick(rows, task=tasks), first)
+    )
     return kit.page(sources, headline, panels, most=4, legend=legend, what=what)
 
 
@@ -127,9 +130,13 @@ def draw_attention_gradients(sources: kit.Sources) -> kit.Figure:
     legend = {NAMES.get(kind, kind): look for kind, look in _GRADIENT_LOOKS.items()} | {
         "all alike": _ALIKE
     }
-    rows = kit.pick(table, state="finetuned", kind=SEPARATOR)
-    times = f"{rows['relative'].mean():.1f}"
-    headline = f"Attention to [SEP] changes the loss {times} times as much as that to any token"
+    on_separator = kit.pick(table, state="finetuned", kind=SEPARATOR)
+
+    def describe(tasks: list[str]) -> str:
+        times = f"{kit.pick(on_separator, task=tasks)['relative'].mean():.1f}"
+        return f"Attention to [SEP] changes the loss {times} times as much as that to any token"
+
+    headline = sources.headline(describe)
     return kit.page(sources, headline, panels, most=4, legend=legend)
 
 

@@ -60,7 +60,7 @@ def draw_importance_agreement(sources: kit.Sources) -> kit.Figure:
 
     look: dict[str, Any] = {"height": 0.15 + 0.16 * len(places), "fixed": True, "share": "columns"}
     panels = kit.Panel(agreement, x="Rank correlation", **look)
-    headline = _best_definition(table)
+    headline = sources.headline(lambda tasks: _best_definition(kit.pick(table, task=tasks)))
     legend = {_NAMES[name]: look for name, look in _AGREEMENT_LOOKS.items()}
     return kit.page(sources, headline, panels, most=4, legend=legend)
 
@@ -114,9 +114,13 @@ def draw_pruning_curves(sources: kit.Sources) -> kit.Figure:
         for n, look in (_BANDS | _CURVE_LOOKS).items()
     }
     panels = [[kit.Panel(scores, x="Heads removed (%)", y="Score", height=1.4)]]
-    headline = _half_removed(pd.concat([rows_of(table, *pair) for pair in metrics.items()]))
+    headline = sources.headline(
+        lambda tasks: _half_removed(pd.concat([rows_of(table, t, metrics[t]) for t in tasks]))
+    )
     legend |= REFERENCES
-    return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)
+    return kit.page(
+        sources, headline, panels, most=4, title=titles(metrics, sources.marked), legend=legend
+    )
 
 
 def _half_removed(rows: pd.DataFrame) -> str:
@@ -193,8 +197,12 @@ def draw_learned_gates(sources: kit.Sources) -> kit.Figure:
         "most frequent label": _CHANCE,
     }
     panels = [[kit.Panel(scores, x="Heads kept (%)", y="Score", height=1.5)]]
-    headline = _kept_by_gates(pd.concat([rows_of(table, *pair) for pair in metrics.items()]))
-    return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)
+    headline = sources.headline(
+        lambda tasks: _kept_by_gates(pd.concat([rows_of(table, t, metrics[t]) for t in tasks]))
+    )
+    return kit.page(
+        sources, headline, panels, most=4, title=titles(metrics, sources.marked), legend=legend
+    )
 
 
 def _kept_by_gates(rows: pd.DataFrame) -> str:

@@ -90,9 +90,12 @@ def draw_reset_layers(sources: kit.Sources) -> kit.Figure:
     ]
     legend = {_RESET_WORDS[kind]: look for kind, look in _RESET_LOOKS.items()}
     legend["nothing reset"] = kit.line(kit.BASELINE, width=2)
-    rows = pd.concat([rows_of(table, *pair) for pair in metrics.items()])
-    headline = _halves_reset(rows)
-    return kit.page(sources, headline, [panels], most=4, title=titles(metrics), legend=legend)
+    headline = sources.headline(
+        lambda tasks: _halves_reset(pd.concat([rows_of(table, t, metrics[t]) for t in tasks]))
+    )
+    return kit.page(
+        sources, headline, [panels], most=4, title=titles(metrics, sources.marked), legend=legend
+    )
 
 
 def _halves_reset(rows: pd.DataFrame) -> str:
@@ -177,7 +180,8 @@ def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
         legend["path of the fine-tuning"] = _PATH
     legend |= {"loss of training examples": _LINES[TRAIN]}
     legend |= {"of validation examples": _LINES[VALIDATION]}
-    headline = _barriers(kit.pick(surfaces, plane=declared.LINE, split=TRAIN, task=sources.tasks))
+    on_line = kit.pick(surfaces, plane=declared.LINE, split=TRAIN)
+    headline = sources.headline(lambda tasks: _barriers(kit.pick(on_line, task=tasks)))
     return kit.page(sources, headline, panels, most=4, legend=legend, what="Darker: greater loss.")
 
 

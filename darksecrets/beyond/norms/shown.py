@@ -31,10 +31,10 @@ SIDES = {"weight": "weights", "norm": "norms"}
 def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
     """Draw the share of every kind of token against the layer: weights above norms.
 
-    Lines are means over seeds and tasks; bands reach from the task with the least mean to the one
-    with the greatest, or are the intervals of a single task.
+    Lines are means over seeds and learned tasks; bands reach from the task with the least mean to
+    the one with the greatest, or are the intervals of a single task.
     """
-    table = kit.pick(sources.table(NORM_LEVELS), task=sources.tasks, kind=LOOKS)
+    table = kit.pick(sources.table(NORM_LEVELS), task=sources.averaged, kind=LOOKS)
     table = table[table["layer"].notna()]
     means = {
         side: kit.average_over_tasks(
@@ -57,10 +57,11 @@ def draw_weights_and_norms(sources: kit.Sources) -> kit.Figure:
     columns = kit.Grid(states, panels, most=3, title=lambda state: STATE_NAMES[state])
     return kit.page(
         sources,
-        _headline(kit.pick(table, state=FINETUNED)),
+        sources.headline(lambda _: _headline(kit.pick(table, state=FINETUNED))),
         columns,
         legend={NAMES.get(kind, kind): look for kind, look in LOOKS.items()},
-        what=kit.means_in_words(sources.tasks, intervals=True),
+        what=kit.means_in_words(sources.averaged, intervals=True),
+        averaged=True,
     )
 
 

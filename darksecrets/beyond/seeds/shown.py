@@ -92,9 +92,10 @@ def draw_seed_variance(sources: kit.Sources) -> kit.Figure:
         kit.Panel(maxima, "maxima", x="Best of n runs", y="Expected score"),
         kit.Panel(correlations, "correlations", x="Epoch", y="Correlation with the end"),
     ]
-    every = pd.concat([rows_of(variances, task) for task in sources.tasks])
-    headline = _deviations_in_words(every)
-    look: dict[str, Any] = {"most": 1, "title": titles(metrics), "width": kit.PAGE}
+    headline = sources.headline(
+        lambda tasks: _deviations_in_words(pd.concat([rows_of(variances, t) for t in tasks]))
+    )
+    look: dict[str, Any] = {"most": 1, "title": titles(metrics, sources.marked), "width": kit.PAGE}
     return kit.page(sources, headline, [panels], legend=legend, **look)
 
 

@@ -61,8 +61,12 @@ def draw_subnetwork_scores(sources: kit.Sources) -> kit.Figure:
         legend["trained again"] = kit.hollow(kit.dot(kit.INK))
     legend |= {"whole model": INTACT, "most frequent label": CHANCE}
     panel = kit.Panel(scores, x="Weights left (%)", y="Score", height=1.4)
-    headline = _good_in_words(pd.concat([rows_of(table, *pair) for pair in metrics.items()]))
-    return kit.page(sources, headline, panel, most=4, title=titles(metrics), legend=legend)
+    headline = sources.headline(
+        lambda tasks: _good_in_words(pd.concat([rows_of(table, t, metrics[t]) for t in tasks]))
+    )
+    return kit.page(
+        sources, headline, panel, most=4, title=titles(metrics, sources.marked), legend=legend
+    )
 
 
 def _good_in_words(rows: pd.DataFrame) -> str:
@@ -110,13 +114,19 @@ def draw_surviving_parts(sources: kit.Sources) -> kit.Figure:
         kit.Panel(shares, of=(HEADS,), x="Head", y="Layer", height=1.3, width=7, bar=bar),
         kit.Panel(shares, of=(MLPS,), x="MLP"),
     ]
-    good = kit.pick(table, subnetwork=GOOD, task=sources.tasks)
-    kept = 100 * good.groupby("part")["kept"].mean()
-    headline = (
-        f"Good subnetworks keep {kept[HEADS]:.0f}% of the heads, {kept[MLPS]:.0f}% of the MLPs"
-    )
-    titles = {task: f"{task}\n{notes[task]}" for task in sources.tasks}
-    return kit.page(sources, headline, [panels], most=3, title=titles.__getitem__)
+
+    def kept_in_words(tasks: list[str]) -> str:
+        good = kit.pick(table, subnetwork=GOOD, task=tasks)
+        kept = 100 * good.groupby("part")["kept"].mean()
+        return (
+            f"Good subnetworks keep {kept[HEADS]:.0f}% of the heads, {kept[MLPS]:.0f}% of the MLPs"
+        )
+
+    def title(task: str) -> str:
+        return f"{sources.marked(task)}\n{notes[task]}"
+
+    headline = sources.headline(kept_in_words)
+    return kit.page(sources, headline, [panels], most=3, title=title)
 
 
 def _note(row: Mapping[Any, Any]) -> str:

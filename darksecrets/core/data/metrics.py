@@ -287,13 +287,14 @@ _PROPER = ("F1", "Pearson", "Spearman", "Matthews", "R²")
 """Titles that begin with a name."""
 
 
-def titles(metrics: Mapping[str, str]) -> Callable[[str], str]:
+def titles(metrics: Mapping[str, str], name: Callable[[str], str]) -> Callable[[str], str]:
     """A function that gives a task with its score, as the title of a panel.
 
     Args:
         metrics: The metric of every task.
+        name: What the figure calls a task.
     """
-    return lambda task: titled(task, metrics[task])
+    return lambda task: titled(name(task), metrics[task])
 
 
 def titled(task: str, metric: str) -> str:

@@ -54,6 +54,11 @@ class Sources:
         """Tasks drawn that fine-tuned models have not learned, as far as an input says so."""
         return self._unlearned() & {*self.tasks}
 
+    @property
+    def averaged(self) -> list[str]:
+        """Tasks whose mean is drawn: those that were learned, or all if none was."""
+        return [task for task in self.tasks if task not in self.unlearned] or self.tasks
+
     def headline(self, describe: Callable[[list[str]], str]) -> str:
         """A sentence about fine-tuned models, see `darksecrets.core.run.learned`."""
         return learned.describe_learned(describe, self.tasks, self.unlearned)

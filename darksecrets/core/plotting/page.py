@@ -20,7 +20,8 @@ from darksecrets.core.plotting.style import (
     width_for,
     wrapped,
 )
-from darksecrets.core.run.learned import NOTE
+from darksecrets.core.run.learned import LEFT_OUT, NOTE
+from darksecrets.core.words import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -224,11 +225,13 @@ def page(
     width: float | None = None,
     what: str = "",
     note: str = "",
+    averaged: bool = False,
     **of_grid: Any,  # noqa: ANN401 - see `Grid`
 ) -> Figure:
     """Draw a figure of one grid of panels, or of several below each other.
 
-    Tasks that fine-tuned models have not learned are marked, if an input of the figure names them.
+    Tasks that fine-tuned models have not learned are marked, if an input of the figure names them,
+    or left out of means.
 
     Args:
         sources: Inputs of the figure, for its tasks and its label.
@@ -238,6 +241,7 @@ def page(
         width: Width in inches; else a column of the paper for one or two tasks, or both.
         what: What is drawn, in small type below the headline.
         note: Further words for the small print.
+        averaged: Whether means over `Sources.averaged` are drawn, instead of tasks.
         of_grid: Further arguments of `Grid` for panels that are given as they are.
     """
     found = [
@@ -249,8 +253,7 @@ def page(
     beside = max(blocks(len(grid.columns), grid.most)[1] for grid in found)
     width = width or width_for(beside)
     legend = legend or {}
-    unlearned = f"\n{NOTE}" if sources.unlearned else ""
-    label = wrapped(sources.label + note + unlearned, width)
+    label = wrapped(sources.label + note + _note_on_unlearned(sources, averaged=averaged), width)
     header = Header(headline, what, legend, width)
     heights = [header.height, *(grid.height(width) for grid in found)]
     with style():
@@ -261,3 +264,14 @@ def page(
             grid.fill(part, width)
         label_run(figure, label)
     return figure
+
+
+def _note_on_unlearned(sources: Sources, *, averaged: bool) -> str:
+    """A line of small print about tasks that fine-tuned models have not learned, if there are any.
+
+    If no task was learned, means are of all, and the headline says so.
+    """
+    if not averaged:
+        return f"\n{NOTE}" if sources.unlearned else ""
+    missing = [task for task in sources.tasks if task not in sources.averaged]
+    return f"\n{listed(missing)} {LEFT_OUT}" if missing else ""

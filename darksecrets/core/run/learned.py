@@ -15,6 +15,7 @@ CONSTANT = "†"
 """Stands at the score of models that predict the same for every example."""
 WHY = "not better than the majority class (paired test), or below a bag of words"
 NOTE = f"{MARK} not learned: {WHY} (Table 1)"
+LEFT_OUT = f"left out, not learned: {WHY} (Table 1)"
 ADVICE = (
     "What such models do says nothing of their task. Change `fine_tuning.learning_rate`, "
     "`fine_tuning.epochs` or the task's `epochs`, or give it more training examples."

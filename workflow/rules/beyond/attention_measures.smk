@@ -154,6 +154,7 @@ draw(
         label="Stripes by measure",
         when=bool(OTHER_MEASURES),
         table="<results>/tables/attention_levels_by_measure.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

@@ -103,6 +103,7 @@ draw(
         tasks=COMPRESSED,
         table="<results>/tables/compression.csv",
         published=shipped("paper/compression_rogers2020.csv"),
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "compression_times",
@@ -114,6 +115,7 @@ draw(
         table="<results>/tables/compression.csv",
         times="<results>/tables/compression_times.csv",
         published=shipped("paper/compression_rogers2020.csv"),
+        learned="<results>/tables/learned.csv",
     ),
 )
 

@@ -64,6 +64,7 @@ draw(
         when=EXPLAINED,
         tasks=config["faithfulness"]["tasks"],
         table="<results>/tables/attention_gradients.csv",
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "faithfulness",
@@ -74,6 +75,7 @@ draw(
         tasks=config["faithfulness"]["tasks"],
         table="<results>/tables/faithfulness.csv",
         erasure="<results>/tables/erasure.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

@@ -218,6 +218,7 @@ draw(
         when=bool(MEASURED),
         tasks=MEASURED,
         table="<results>/tables/importance_agreement.csv",
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "pruning_curves",
@@ -227,6 +228,7 @@ draw(
         when=bool(PRUNED),
         tasks=PRUNED,
         table="<results>/tables/pruning_curves.csv",
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "learned_gates",
@@ -236,6 +238,7 @@ draw(
         when=bool(LEARNED),
         tasks=LEARNED,
         table="<results>/tables/learned_gates.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

@@ -247,6 +247,7 @@ draw(
         when=bool(RESET),
         tasks=RESET,
         table="<results>/tables/reset_means.csv",
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "flatness",
@@ -267,6 +268,7 @@ draw(
         tasks=SURFACES,
         surfaces="<results>/tables/loss_surfaces.csv",
         points="<results>/tables/surface_points.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

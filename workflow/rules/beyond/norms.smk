@@ -50,6 +50,7 @@ draw(
         label="Weights and norms (Kobayashi et al. 2020)",
         when=not config["left_out"]["values"],
         table="<results>/tables/norm_levels.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

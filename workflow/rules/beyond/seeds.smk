@@ -77,6 +77,7 @@ draw(
         table="<results>/tables/seed_variance.csv",
         maxima="<results>/tables/expected_maximum.csv",
         stopping="<results>/tables/early_stopping.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

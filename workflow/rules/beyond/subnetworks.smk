@@ -130,6 +130,7 @@ draw(
         tasks=SEARCHED,
         table="<results>/tables/subnetworks.csv",
         agreement="<results>/tables/subnetwork_agreement.csv",
+        learned="<results>/tables/learned.csv",
     ),
     figure(
         "subnetwork_scores",
@@ -139,6 +140,7 @@ draw(
         when=bool(SEARCHED),
         tasks=SEARCHED,
         table="<results>/tables/subnetwork_scores.csv",
+        learned="<results>/tables/learned.csv",
     ),
 )
 

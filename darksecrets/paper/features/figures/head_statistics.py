@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
@@ -24,10 +26,10 @@ _LOOKS = {
 def draw(sources: kit.Sources) -> kit.Figure:
     """Draw shares of attention against the layer, a panel per share.
 
-    Lines are means over heads, seeds and tasks; bands reach from the task with the least mean to
-    the one with the greatest.
+    Lines are means over heads, seeds and learned tasks; bands reach from the task with the least
+    mean to the one with the greatest.
     """
-    table = kit.pick(sources.table(HEAD_STATISTICS), task=sources.tasks, state=_LOOKS)
+    table = kit.pick(sources.table(HEAD_STATISTICS), task=sources.averaged, state=_LOOKS)
     keys = ["state", "statistic", "layer"]
     means = kit.average_over_tasks(table, "value", keys)
     uniform = kit.average_over_tasks(table, "uniform", keys[1:]).assign(state="uniform")
@@ -46,13 +48,10 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panel = kit.Panel(share, x="Layer", y="Share", height=0.9)
     grid = kit.Grid(shown, panel, most=3, title=lambda name: _NAMES.get(name, name))
     legend = _UNIFORM | {STATE_NAMES[state]: look for state, look in _LOOKS.items()}
-    what = kit.means_in_words(sources.tasks, "heads")
-    headline = sources.headline(
-        lambda tasks: _headline(
-            kit.average_over_tasks(kit.pick(table, task=tasks), "value", keys), shown
-        )
-    )
-    return kit.page(sources, headline, grid, legend=legend, width=kit.PAGE, what=what)
+    what = kit.means_in_words(sources.averaged, "heads")
+    headline = sources.headline(lambda _: _headline(means, shown))
+    look: dict[str, Any] = {"legend": legend, "width": kit.PAGE, "what": what, "averaged": True}
+    return kit.page(sources, headline, grid, **look)
 
 
 def _headline(means: pd.DataFrame, shown: list[str]) -> str:

@@ -50,7 +50,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
     legend = {STATE_NAMES[state]: kit.line(kit.STATES[state]) for state in states}
     legend["most frequent label"] = _MAJORITY
     headline = _headline(table, baselines, metrics)
-    return kit.page(sources, headline, panels, most=4, title=titles(metrics), legend=legend)
+    return kit.page(
+        sources, headline, panels, most=4, title=titles(metrics, sources.marked), legend=legend
+    )
 
 
 def _headline(table: pd.DataFrame, baselines: pd.DataFrame, metrics: Mapping[str, str]) -> str:

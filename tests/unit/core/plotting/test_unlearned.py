@@ -1,14 +1,15 @@
 """What models do that have not learned their task says nothing of it: figures mark such tasks."""
 
-import importlib
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from drawn import headline_of, written
-from made_up_figures import METRICS, sources
+from made_up_figures import METRICS, drawing, sources
 from made_up_models import judged
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, FigureBase
 
 from darksecrets.core.plotting import style
 from darksecrets.core.plotting.drawing import Given, Sources
@@ -16,22 +17,31 @@ from darksecrets.core.run import learned
 from darksecrets.paper.finetuning.tables import LEARNED
 
 ROOT = Path(__file__).parents[4]
-PACKAGES = {
-    **dict.fromkeys(("figure2", "figure2_definitions", "pattern_heads"), "patterns"),
-    **dict.fromkeys(("figure5", "figure5_layers"), "finetuning"),
-    **dict.fromkeys(("figure6", "figure7", "figure7_controls"), "features"),
-    **dict.fromkeys(("stripes_index", "token_pairs", "head_statistics"), "features"),
-    **dict.fromkeys(("figure8", "figure9", "ablation_gains", "task_agreement"), "ablation"),
-}
-OF_ALL_TASKS = ("head_statistics",)
+NAMES = (
+    *("figure2", "figure2_definitions", "pattern_heads"),
+    *("figure5", "figure5_layers"),
+    *("figure6", "figure7", "figure7_controls", "stripes_index", "token_pairs"),
+    *("figure8", "figure9", "ablation_gains", "task_agreement"),
+    *("importance_agreement", "pruning_curves", "learned_gates"),
+    *("surviving_parts", "subnetwork_scores", "compression", "compression_times"),
+    *("reset_layers", "loss_surfaces", "seed_variance", "faithfulness", "attention_gradients"),
+)
+"""Figures that say something of fine-tuned models, task by task."""
+OF_MEANS = ("head_statistics", "weights_and_norms", "stripes_by_measure")
 """Figures of means over tasks, which name none."""
+EVERY = (*NAMES, *OF_MEANS)
 TASKS = [*METRICS]
 
 
 def drawn(name: str, given: Sources) -> Figure:
-    module = importlib.import_module(f"darksecrets.paper.{PACKAGES[name]}.figures.{name}")
-    figure: Figure = module.draw(given)
+    figure: Figure = drawing(ROOT, name)(given)
     return figure
+
+
+def axes_of(figure: FigureBase) -> list[Axes]:
+    """All axes with lines, those of subfigures among them."""
+    own = [axes for axes in figure.get_axes() if axes.lines]
+    return [*own, *(axes for part in figure.subfigs for axes in axes_of(part))]
 
 
 def file(name: str, given: Sources, folder: Path) -> bytes:
@@ -45,7 +55,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[\s\u200e\u200f]", "", text)
 
 
-@pytest.mark.parametrize("name", [name for name in PACKAGES if name not in OF_ALL_TASKS])
+@pytest.mark.parametrize("name", NAMES)
 def test_tasks_that_are_not_learned_are_marked_and_the_foot_says_why(name, tmp_path):
     given, unlearned = sources(ROOT, name, tmp_path), TASKS[::2]
     LEARNED.write(judged(METRICS, unlearned), given.file("learned"))
@@ -60,7 +70,25 @@ def test_tasks_that_are_not_learned_are_marked_and_the_foot_says_why(name, tmp_p
         assert marked == (named if task in unlearned else 0), task
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", OF_MEANS)
+def test_means_are_of_the_tasks_that_were_learned(name, tmp_path):
+    given, unlearned = sources(ROOT, name, tmp_path), TASKS[:1]
+    LEARNED.write(judged(METRICS, unlearned), given.file("learned"))
+    some = {task: metrics for task, metrics in METRICS.items() if task not in unlearned}
+    alone = drawn(name, Sources(given.paths, some, given.label, given.options))
+    found = drawn(name, given)
+    pairs = [*zip(axes_of(found), axes_of(alone), strict=True)]
+    assert pairs
+    for mine, theirs in pairs:
+        assert mine.lines
+        for line, other in zip(mine.lines, theirs.lines, strict=True):
+            assert np.array_equal(line.get_xydata(), other.get_xydata(), equal_nan=True)
+    said = squeezed("".join(text.get_text() for text in written(found)))
+    assert squeezed(f"{unlearned[0]} {learned.LEFT_OUT}") in said
+    assert learned.MARK not in said
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_a_figure_of_models_that_learned_is_the_same_as_if_nothing_were_said(name, tmp_path):
     given = sources(ROOT, name, tmp_path)
     LEARNED.write(judged(METRICS, []), given.file("learned"))
@@ -71,7 +99,7 @@ def test_a_figure_of_models_that_learned_is_the_same_as_if_nothing_were_said(nam
     assert file(name, given, tmp_path) == file(name, silent, tmp_path)
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_headline_is_of_the_tasks_that_were_learned(name, tmp_path):
     given, unlearned = sources(ROOT, name, tmp_path), TASKS[:1]
     LEARNED.write(judged(METRICS, unlearned), given.file("learned"))
@@ -81,7 +109,7 @@ def test_a_headline_is_of_the_tasks_that_were_learned(name, tmp_path):
     assert squeezed(found) == squeezed(f"Learned tasks: {alone[0].lower()}{alone[1:]}")
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", EVERY)
 def test_nothing_is_said_of_models_that_learned_nothing(name, tmp_path):
     given = sources(ROOT, name, tmp_path)
     LEARNED.write(judged(METRICS, TASKS), given.file("learned"))
