@@ -1,17 +1,11 @@
-"""Measure how flat the loss is around fine-tuned models (Keskar et al. 2017; Hao et al. 2019)."""
-
-from typing import Any
+"""Measure how flat the loss is around fine-tuned models (Hao et al. 2019)."""
 
 from darksecrets.core.run.job import Job, script
 
 
 @script
-def main(job: Job) -> dict[str, Any]:
-    """Write the numbers of all models of a task.
-
-    Returns:
-        How many weights were moved, and how many seconds it took.
-    """
+def main(job: Job) -> None:
+    """Write the numbers of all models of a task."""
     from darksecrets.beyond.landscape.declared import Flatness
     from darksecrets.beyond.landscape.measure.finetuned import Finetuned
     from darksecrets.beyond.landscape.measure.flatness import measure
@@ -23,7 +17,7 @@ def main(job: Job) -> dict[str, Any]:
         Finetuned(task, state, seed, params.seed, params.max_length)
         for state, seed in params.models
     ]
-    return measure(
+    measure(
         list(zip(models, job.input.all("finetuned"), strict=True)),
         job.input.dataset,
         Flatness.of(params.settings),

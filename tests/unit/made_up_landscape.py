@@ -56,7 +56,7 @@ class MadeUp:
             made: np.ndarray = (self.base + added - lost).astype(np.float32)
             return made
 
-        table = [(swap.kind, swap.first, swap.last, rng.random()) for swap in swaps(LAYERS)]
+        table = [(swap.kind, swap.first, swap.last) for swap in swaps(LAYERS)]
         return Reset(
             swaps=pd.DataFrame(table, columns=list(SWAPS.names)),
             finetuned=drawn(),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from glue import TASKS
 
-from darksecrets.beyond.landscape.declared import FLATNESS, MEASURES, STATES
+from darksecrets.beyond.landscape.declared import FLATNESS, STATES
 from darksecrets.beyond.seeds.measure import Grid
 from darksecrets.core.data.metrics import compute
 from darksecrets.paper.finetuning.tables import LEARNED
@@ -21,15 +21,11 @@ def made_flatness(seeds: int, ratio: float = 4.0) -> pd.DataFrame:
     for task in ("MRPC", "RTE"):
         for state, times in zip(STATES, (1.0, ratio), strict=True):
             for seed in range(seeds):
-                for measure in MEASURES:
-                    value = times * np.exp(0.3 * rng.normal())
-                    ends = {"ci_low": 0.9 * value, "ci_high": 1.1 * value, "error": 0.05 * value}
-                    known = {} if measure == "sharpness" else ends
-                    row = {"task": task, "state": state, "seed": seed, "measure": measure}
-                    rows.append({**row, "value": value, **known})
-    about = {"split": "train", "steps": 3, "examples": 8, "parameters": 9}
-    numbers = {"loss": 0.1, "constant_loss": 0.69, "gradient": 0.1}
-    return pd.DataFrame(rows).assign(**about, **numbers)[list(FLATNESS.names)]
+                value = times * np.exp(0.3 * rng.normal())
+                row = {"task": task, "state": state, "seed": seed, "rise": value}
+                rows.append({**row, "rise_low": 0.9 * value, "rise_high": 1.1 * value})
+    about = {"examples": 8, "loss": 0.1, "constant_loss": 0.69}
+    return pd.DataFrame(rows).assign(**about)[list(FLATNESS.names)]
 
 
 def made_grid(rng: np.random.Generator, skill: np.ndarray, early: float) -> Grid:

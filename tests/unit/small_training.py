@@ -14,7 +14,6 @@ from hub.client import ROOT
 from safetensors.torch import load_file
 from toy_data import save_bert, save_dataset
 
-from darksecrets.beyond.landscape.measure.snapshots import Wanted
 from darksecrets.paper.finetuning import training
 
 TRAIN, VALIDATION = 39, 21
@@ -42,7 +41,6 @@ def finetune(
     state: str = "finetuned",
     seed: int = 3,
     checkpoint_seconds: float = 300.0,
-    snapshots: int | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
     return training.finetune(
@@ -57,7 +55,6 @@ def finetune(
         scores=folder / "scores.csv",
         predictions=folder / "predictions.csv",
         curve=folder / "curve.csv",
-        record=Wanted(folder / "snapshots", snapshots).record if snapshots else None,
         checkpoint_seconds=checkpoint_seconds,
     )
 

@@ -64,9 +64,9 @@ ELSEWHERE = {
     "beside_paper": {"value"},  # of the tables
     # tests/unit/beyond/compression/test_statistics.py
     "compression": {"score", "delta", "retention", "above_chance"},
-    # tests/unit/beyond/landscape/test_surface_paths.py
+    # tests/unit/beyond/landscape
     "loss_surfaces": {"loss"},
-    "surface_points": {"loss"},
+    "flatness": {"rise"},
     # tests/unit/core/stats/test_two_way.py
     "seed_variance": {"variance", "[pq]_value"},
     # tests/unit/core/stats/test_maxima.py, tests/unit/beyond/seeds/test_claims.py

@@ -39,7 +39,6 @@ def test_jobs_of_a_model_ask_for_a_gpu(rules):
         "reset_weights",
         "measure_surface",
         "measure_flatness",
-        "keep_snapshots",
         "finetune_cell",
         "measure_importance",
         "order_heads",

@@ -175,13 +175,6 @@ def finetunings(wildcards) -> list[tuple[str, int]]:
     return [(state, seed) for state in FINETUNED_STATES for seed in seeds]
 
 
-def snapshots_for_surface(wildcards) -> list[str]:
-    """The weights that a training has kept on its way, if it began with the pre-trained model."""
-    if config["fine_tuning"]["reinitialized_layers"]:
-        return []
-    return ["<results>/snapshots/{task}/finetuned/seed-{seed}"]
-
-
 def files_of_grids(folder: str, name: str) -> list[str]:
     """A file of every fine-tuning of all grids, by initialization; those of the run itself are taken from there."""
     grid = config["seed_grid"]

@@ -32,11 +32,6 @@ class Surface(Section):
         default=(),
     )
     seeds: int = constant(1, "For how many seeds of a task surfaces are computed.")
-    snapshots: int = constant(
-        8,
-        "Steps of the training at which weights are kept for its path, at most, the first and the "
-        "last included; half of them evenly spaced, half geometrically.",
-    )
     grid: int = setting(
         15,
         "Points along each axis of the plane, an odd number. The loss is computed at its square "
@@ -63,19 +58,10 @@ class Flatness(Section):
     examples: int = setting(
         64, "Training examples, drawn at random; all if there are fewer.", **_limits(1, 1_000_000)
     )
-    probes: int = setting(10, "Random vectors for the trace of the Hessian.", **_limits(2, 10_000))
-    iterations: int = setting(
-        16,
-        "Lanczos vectors for its top eigenvalue, at most; each takes the encoder's memory again.",
-        **_limits(1, 1000),
-    )
     directions: int = setting(
         10,
         "Random filter-normalised directions in which the loss is followed, both ways.",
         **_limits(2, 10_000),
-    )
-    ascent: int = setting(
-        5, "Gradients for a sharpness, from each of three starts, at most.", **_limits(1, 1000)
     )
 
 
@@ -107,8 +93,6 @@ class Settings(Section):
 
 STATES = (states.FINETUNED, states.FROM_NORMAL)
 """States of models whose weights can be reset to those that fine-tuning began with."""
-DIFFERENCE = "difference"
-
 KINDS = UP_TO, FROM, LAYER, THIRD = ("up to", "from", "layer", "third")
 SPLITS = VALIDATION, TRAIN = ("validation", "train")
 
@@ -133,35 +117,14 @@ _EFFECT = (
     *(_BY_NAME[name] for name in ("delta", "ci_low", "ci_high", "p_value")),
     like(Q_VALUE, "false discovery rate over the rows of the kind"),
 )
-_FLIPS = number(
-    "flips",
-    "share of the examples whose prediction changes; empty for a regression",
-    "%",
-    low=0,
-    high=100,
-    optional=True,
-)
-_LOSS = (
-    number(
-        "loss_delta",
-        "what it adds to the mean loss of the validation examples; its interval covers less than "
-        "95 % if only few of the examples change much",
-    ),
-    *interval("loss_delta", "loss"),
-)
-_EXAMPLES = integer("examples", "validation examples that scores and losses are of", low=1)
-_CHANGE = number(
-    "weight_change",
-    "how far fine-tuning has moved these weights: ‖difference‖ / ‖those that it began with‖",
-    low=0,
-)
+_EXAMPLES = integer("examples", "validation examples that scores are of", low=1)
 
 RESET_LAYERS = Table(
     "reset_layers",
-    "Score and loss of fine-tuned models with some layers reset to what fine-tuning began with "
+    "Score of fine-tuned models with some layers reset to what fine-tuning began with "
     f"(Hao et al. 2019): the pre-trained encoder, or for `{states.FROM_NORMAL}` the randomly "
     "initialized encoder.",
-    (*_OF_MODEL, *_WHAT, METRIC, _EXAMPLES, *_EFFECT, _FLIPS, *_LOSS, _CHANGE),
+    (*_OF_MODEL, *_WHAT, METRIC, _EXAMPLES, *_EFFECT),
     key=names(*_OF_MODEL, *_WHAT, METRIC),
 )
 
@@ -183,9 +146,6 @@ RESET_MEANS = Table(
         *interval("delta", unit="× 100"),
         like(P_VALUE, f"test of a mean effect of 0, {_OVER}"),
         _EFFECT[-1],
-        like(_FLIPS, "mean `flips` of the seeds; empty for a regression"),
-        like(_LOSS[0], "mean `loss_delta` of the seeds"),
-        *_LOSS[1:],
     ),
     key=(*names(TASK, _STATE, *_WHAT), "metric"),
 )
@@ -193,103 +153,45 @@ RESET_MEANS = Table(
 SWAPS = Table(
     "swaps",
     "What was reset, in the order of the models' outputs.",
-    (*_WHAT, _CHANGE),
+    _WHAT,
     key=names(*_WHAT),
-)
-
-MEASURES = SHARPNESS, RISE, TRACE, TOP = ("sharpness", "rise", "trace", "top_eigenvalue")
-LEAST = {SHARPNESS: 0.0}
-"""Least possible values: the greatest loss nearby is at least that of the model. The others may be
-negative: away from a minimum the loss can fall in most directions, and with it its mean."""
-
-_SPLIT = text("split", "the examples are from this split", values=SPLITS)
-_MEASURE = text(
-    "measure",
-    f"`{SHARPNESS}` (after Keskar et al. 2017, 2.1, found by gradients: at least): (greatest loss "
-    f"nearby − loss) / (1 + loss), in %; `{RISE}`: mean rise of the loss in random directions, at "
-    f"a quarter of the lengths of filters, both ways; `{TRACE}` of the Hessian (Hutchinson "
-    f"1990, beside Lanczos vectors); its `{TOP}`, with its sign (Lanczos 1950)",
-    values=MEASURES,
 )
 
 FLATNESS = Table(
     "flatness",
     "How flat the loss is around every fine-tuned model, as a function of the encoder's weights "
-    "(embeddings included, pooler and classifier fixed), without dropout. Greater is sharper. "
-    "Steps are as long as the filters (rows of a matrix, embeddings of a token) that they move, "
-    "and biases and layer norms stay: else numbers of two models could not be compared (Dinh et "
-    "al. 2017).",
+    "(embeddings included, pooler and classifier fixed), without dropout. Steps are as long as the "
+    "filters (rows of a matrix, embeddings of a token) that they move, and biases and layer norms "
+    "stay: else numbers of two models could not be compared (Dinh et al. 2017).",
     (
         *_OF_MODEL,
-        _SPLIT,
-        _MEASURE,
-        number("value", "the number"),
-        *interval("value", optional=True),
         number(
-            "error",
-            "standard error over random vectors; of an eigenvalue, the residual: the Hessian has "
-            "an eigenvalue that near; empty for a sharpness, which is a lower bound",
-            low=0,
-            optional=True,
+            "rise",
+            "mean rise of the loss in random directions, at a quarter of the lengths of filters, "
+            "both ways; negative where the loss falls in most of them",
         ),
-        integer(
-            "steps", "random vectors, Lanczos vectors, or gradients from each start, at most", low=1
-        ),
-        integer("examples", "examples of the split", low=1),
-        integer("parameters", "weights of the encoder", low=1),
+        *interval("rise", "rise"),
+        integer("examples", "training examples", low=1),
         number("loss", "mean loss of the examples", low=0),
         number(
             "constant_loss",
             "the least that a model reaches which gives one output for all of them",
             low=0,
         ),
-        number("gradient", "length of the gradient; 0 at an optimum", low=0),
     ),
-    key=names(*_OF_MODEL, _SPLIT, _MEASURE),
+    key=names(*_OF_MODEL),
 )
 
-FLATNESS_MEANS = Table(
-    "flatness_means",
-    "`flatness.csv` over fine-tuning seeds, and the difference of both states.",
-    (
-        TASK,
-        like(
-            _STATE,
-            f"how the model was made; `{DIFFERENCE}`: that of `{states.FROM_NORMAL}` less that "
-            "of `finetuned`, of the same seed",
-            values=(*STATES, DIFFERENCE),
-        ),
-        _SPLIT,
-        _MEASURE,
-        _SEEDS,
-        number("value", "mean over the seeds"),
-        *interval("value", optional=True),
-    ),
-    key=names(TASK, _STATE, _SPLIT, _MEASURE),
-)
-
-TABLES_OF_FLATNESS = (FLATNESS, FLATNESS_MEANS)
-RESET_TABLES = (RESET_LAYERS, RESET_MEANS)
-
-
-# Columns of the tables of loss surfaces.
 
 CORNERS = (states.PRETRAINED, states.FINETUNED, states.FROM_NORMAL)
 """Models that span a plane: states of `darksecrets.core.run.columns`."""
-PATH = "path"
 PLANES = MODELS, LINE = ("models", "line")
 
 _SEED = columns.SEED
-_SURFACE_SPLIT = text(
-    "split",
-    "examples: a sample of `validation`, or of `train` (`landscape.surface.examples`)",
-    values=SPLITS,
-)
-
 LOSS_SURFACES = Table(
     "loss_surfaces",
     "Mean loss around a fine-tuned model, on a plane and a line through its weights (Hao et al. "
-    "2019). A node that is one of the three models has the loss of this model.",
+    "2019).",
     (
         TASK,
         _SEED,
@@ -301,7 +203,12 @@ LOSS_SURFACES = Table(
             "beyond both",
             values=PLANES,
         ),
-        _SURFACE_SPLIT,
+        text(
+            "split",
+            "examples: a sample of `train`; on the line, of `validation`, too "
+            "(`landscape.surface.examples`)",
+            values=SPLITS,
+        ),
         integer("row", f"number of `y` on the grid, from 1; 1 for `{LINE}`", low=1),
         integer("column", "number of `x` on the grid, from 1", low=1),
         number(
@@ -324,41 +231,7 @@ LOSS_SURFACES = Table(
     ),
     key=("task", "seed", "plane", "split", "row", "column"),
 )
-
-SURFACE_POINTS = Table(
-    "surface_points",
-    f"Models in the plane `{MODELS}` of `{LOSS_SURFACES.file}`: those that span it, and, where "
-    "snapshots of the training were kept, the path of the training, projected into the plane.",
-    (
-        TASK,
-        _SEED,
-        text(
-            "point",
-            f"the model; `{PATH}`: the model after some steps of fine-tuning",
-            values=(*CORNERS, PATH),
-        ),
-        integer("step", f"steps of fine-tuning; only for `{PATH}`", optional=True),
-        _SURFACE_SPLIT,
-        number("x", f"place on the axis `x` of `{MODELS}`"),
-        number("y", f"place on the axis `y` of `{MODELS}`"),
-        number(
-            "distance_x",
-            "Euclidean distance of weights from the fine-tuned model, towards the pre-trained one",
-        ),
-        number("distance_y", "the same at a right angle to it, in the plane"),
-        number("beside", "Euclidean distance of the model from the plane", low=0),
-        number(
-            "loss",
-            "mean loss of the model itself, not of its projection; on `validation`, for the "
-            "models that span the plane, that of their stored outputs",
-        ),
-        *interval("loss", bounds=(0, math.inf)),
-    ),
-    key=(*names(TASK, _SEED), "point", "step", "split"),
-)
-
-SURFACE_TABLES = (LOSS_SURFACES, SURFACE_POINTS)
-
+RESET_TABLES = (RESET_LAYERS, RESET_MEANS)
 
 ANALYSIS = Analysis(
     name="landscape",
@@ -367,8 +240,8 @@ ANALYSIS = Analysis(
     tables={
         "Section 4.3, further: what fine-tuning does": (
             *RESET_TABLES,
-            *SURFACE_TABLES,
-            *TABLES_OF_FLATNESS,
+            LOSS_SURFACES,
+            FLATNESS,
         )
     },
     settings=Settings,

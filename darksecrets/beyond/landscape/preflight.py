@@ -1,4 +1,4 @@
-"""What resetting layers and flatness need of model and configuration, before the first job."""
+"""What resetting layers and loss surfaces need of model and configuration, before the first job."""
 
 from __future__ import annotations
 
@@ -63,24 +63,6 @@ def check_run(config: Mapping[str, Any], left_out: str = "") -> None:
         raise InputError(
             f"{reason} Everything else runs: set landscape.tasks to [], or leave out the tables "
             "and figures of layers reset to pre-trained weights."
-        )
-
-
-def check_derivatives(config: Mapping[str, Any]) -> None:
-    """Check that a model's loss has second derivatives, for runs that measure flatness.
-
-    Args:
-        config: A resolved configuration.
-
-    Raises:
-        InputError: There are no second derivatives, or the Hub does not have the model.
-    """
-    require = "darksecrets.beyond.landscape.measure.objective.require_second"
-    folder = known_folder(config["model"])
-    if folder and (reason := refusal(folder, require)):
-        raise InputError(
-            f"{reason} Everything else runs: set landscape.flatness.tasks to [], or leave out the "
-            "tables and the figure of flatness."
         )
 
 

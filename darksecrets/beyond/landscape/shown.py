@@ -131,26 +131,23 @@ _LABELS: dict[str, dict[str, Any]] = {
     states.FROM_NORMAL: {"xytext": (5, -2), "ha": "left"},
 }
 """Where names stand, so that they stay within a panel and apart from each other."""
-_PATH: dict[str, Any] = kit.line(kit.INK, ".", width=0.8, markersize=1.5)
+_CORNERS = {
+    states.PRETRAINED: (1.0, 0.0),
+    states.FINETUNED: (0.0, 0.0),
+    states.FROM_NORMAL: (0.0, 1.0),
+}
+"""Places of the three models on the axes of their plane."""
 _LINES = {VALIDATION: {"color": kit.INK}, TRAIN: kit.line(kit.INK, dash=":")}
 
 
 def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
     """Draw, for the first seed of every task, the plane and the line."""
     surfaces = _first_seed_rows(sources.table(declared.LOSS_SURFACES, "surfaces"))
-    points = kit.pick(
-        _first_seed_rows(sources.table(declared.SURFACE_POINTS, "points")), split=TRAIN
-    )
 
     def plane(axes: kit.Axes, task: str, which: str) -> None:
         _contours(axes, kit.pick(surfaces, task=task, plane=which, split=TRAIN))
-        rows = points[points["task"] == task]
-        path = rows[rows["point"] == declared.PATH].sort_values("step")
-        if len(path):
-            halo = [withStroke(linewidth=1.8, foreground="white")]
-            axes.plot(path["x"], path["y"], path_effects=halo, **_PATH)
-        for row in rows[rows["point"].isin(list(_SURFACE_LOOKS))].to_dict("records"):
-            _dot(axes, row["point"], float(row["x"]), float(row["y"]))
+        for name, (x, y) in _CORNERS.items():
+            _dot(axes, name, x, y)
 
     def line(axes: kit.Axes, task: str) -> None:
         for split, look in _LINES.items():
@@ -176,8 +173,6 @@ def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
         [kit.Panel(line, declared.LINE, x="To fine-tuned", y="Loss", height=1.1)],
     ]
     legend: dict[str, Any] = {_IN_FULL[name]: look for name, look in _SURFACE_LOOKS.items()}
-    if declared.PATH in set(points["point"]):
-        legend["path of the fine-tuning"] = _PATH
     legend |= {"loss of training examples": _LINES[TRAIN]}
     legend |= {"of validation examples": _LINES[VALIDATION]}
     on_line = kit.pick(surfaces, plane=declared.LINE, split=TRAIN)
@@ -239,64 +234,38 @@ _FLATNESS_LOOKS = {
     declared.STATES[0]: kit.dot(kit.BLUE),
     declared.STATES[1]: kit.dot(kit.VERMILLION, "s"),
 }
-_FLATNESS_WORDS = {
-    declared.STATES[0]: STATE_NAMES[declared.STATES[0]],
-    declared.STATES[1]: STATE_NAMES[declared.STATES[1]],
-}
-_TITLES = {
-    declared.RISE: "Mean rise",
-    declared.SHARPNESS: "Sharpness (%)",
-    declared.TRACE: "Trace of the Hessian",
-    declared.TOP: "Top eigenvalue",
-}
 
 
 def draw_flatness(sources: kit.Sources) -> kit.Figure:
-    """Draw a panel for each measure: both states on every task.
+    """Draw the mean rise of the loss around every model: both states side by side on every task.
 
-    Small marks are single seeds; large ones their means, with intervals, hollow for models that
-    have not learned. Scales are logarithmic where all is positive and means differ by more than a
-    factor of ten.
+    Dots are single seeds with their intervals over directions, hollow for models that have not
+    learned. The scale is logarithmic where all is positive and numbers differ by more than a factor
+    of ten.
     """
-    means, seeds = sources.table(declared.FLATNESS_MEANS), sources.table(declared.FLATNESS, "seeds")
-    flags = learned(seeds).rename("learned").reset_index()
-    means = means.merge(flags, on=["task", "state", "split"], how="left")
-    means, seeds = (_chosen(rows) for rows in (means, seeds))
-    means["learned"] = means["learned"].fillna(value=False).astype(bool)
+    table = sources.table(declared.FLATNESS)
+    flags = learned(table).rename("learned").reset_index()
+    table = table.merge(flags, on=["task", "state"], how="left")
     places = {task: task for task in sources.tasks}
 
-    def states(axes: kit.Axes, title: str) -> None:
-        seed_rows, rows = (table[table["measure"] == measure[title]] for table in (seeds, means))
-        look: dict[str, Any] = {
-            "at": "task",
-            "by": "state",
-            "spread": ["state"],
-            "apart": 0.3,
-            "upright": True,
-        }
-        small = {
-            state: {**each, "markersize": 1.6, "alpha": 0.6}
-            for state, each in _FLATNESS_LOOKS.items()
-        }
-        beside = seed_rows.assign(task=seed_rows["task"].map(list(places).index) + 0.09)
-        kit.intervals(axes, beside, "value", small, **look)
-        ends = ("ci_low", "ci_high")
-        kit.intervals(
-            axes, rows, "value", _FLATNESS_LOOKS, places=places, ends=ends, sure="learned", **look
-        )
+    def states(axes: kit.Axes, _: str) -> None:
+        look: dict[str, Any] = {"at": "task", "by": "state", "places": places, "sure": "learned"}
+        look |= {"spread": ["state", "seed"], "apart": 0.12, "upright": True}
+        kit.intervals(axes, table, "rise", _FLATNESS_LOOKS, ends=("rise_low", "rise_high"), **look)
         axes.tick_params(axis="x", rotation=90 if len(places) > 3 else 0)
-        if min(seed_rows["value"].min(), rows[["value", "ci_low"]].min().min()) > 0:
-            if rows["value"].max() > 10 * rows["value"].min():
+        if table[["rise", "rise_low"]].min().min() > 0:
+            if table["rise"].max() > 10 * table["rise"].min():
                 axes.set_yscale("log")
         else:
             axes.axhline(0, color=kit.BAND, linewidth=0.6, zorder=0)
 
-    measure = {title: name for name, title in _TITLES.items()}
-    legend = {_FLATNESS_WORDS[state]: look for state, look in _FLATNESS_LOOKS.items()}
+    legend = {STATE_NAMES[state]: look for state, look in _FLATNESS_LOOKS.items()}
     legend["hollow: not learned"] = kit.hollow(kit.dot(kit.GREY))
-    panel = kit.Panel(states, x="Task", y="Sharper →", height=1.6)
-    headline = _sharper_without_pretraining(means[means["measure"] == declared.RISE])
-    return kit.page(sources, headline, kit.Grid(list(measure), panel, most=4), legend=legend)
+    panel = kit.Panel(states, x="Task", y="Mean rise of the loss", height=1.6)
+    grid = kit.Grid([""], panel)
+    what = "A dot is a seed. 95% intervals over directions."
+    headline = _sharper_without_pretraining(table)
+    return kit.page(sources, headline, grid, legend=legend, width=kit.COLUMN, what=what)
 
 
 def _sharper_without_pretraining(rows: pd.DataFrame) -> str:
@@ -305,19 +274,13 @@ def _sharper_without_pretraining(rows: pd.DataFrame) -> str:
     Only tasks count that both models learned: around a model that did not, the loss may be flat.
     """
     learned_rows = rows[rows["learned"]]
-    wide = learned_rows.pivot_table(index="task", columns="state", values="value")
+    wide = learned_rows.pivot_table(index="task", columns="state", values="rise")
     wide = wide.reindex(columns=list(declared.STATES)).dropna()
     if wide.empty:
         return "No task was learned with and without pre-training, so flatness is not compared"
     pretrained, random = (wide[state] for state in declared.STATES)
     count = int((random > pretrained).sum())
     return f"The loss rises more around models without pre-training on {count} of {len(wide)} tasks"
-
-
-def _chosen(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the training examples, or of the only split there is."""
-    split = declared.TRAIN if (table["split"] == declared.TRAIN).any() else table["split"].iloc[0]
-    return table[table["split"] == split].copy()
 
 
 _NAMES = ("lower", "middle", "upper")
@@ -346,33 +309,30 @@ def flatness_gained(flatness: pd.DataFrame) -> pd.DataFrame:
     """How much flatter the loss is after fine-tuning pre-trained weights than random ones.
 
     Of two models of one seed, it is the relative difference (r − p) / (|r| + |p|), between −1 and
-    1, so that measures and tasks have one unit. Both models must have learned their training
-    examples: around one that has not, the loss may be flat, but it is no optimum.
+    1, so that tasks have one unit. Both models must have learned their training examples: around
+    one that has not, the loss may be flat, but it is no optimum.
 
     Args:
         flatness: The table ``flatness``.
 
     Returns:
-        Columns ``on`` (the task), ``state``, ``seed``, ``measure``; ``value``, above 0 if the loss
-        is flatter around the model that began with pre-trained weights, with ``low`` and ``high``:
-        both ends at the worst, which is valid for any dependence. A sharpness has no error of its
-        own. Tasks on which a state has not learned, by the mean over seeds, have no rows.
+        Columns ``on`` (the task), ``state``, ``seed``; ``value``, above 0 if the loss is flatter
+        around the model that began with pre-trained weights, with ``low`` and ``high``: both ends
+        at the worst, which is valid for any dependence. Tasks on which a state has not learned, by
+        the mean over seeds, have no rows.
     """
-    flags = learned(flatness[flatness["split"] == TRAIN]).groupby("task").all()
-    chosen = flatness[(flatness["split"] == TRAIN) & flatness["task"].isin(flags.index[flags])]
-    chosen = chosen.assign(
-        low=chosen["ci_low"].fillna(chosen["value"]), high=chosen["ci_high"].fillna(chosen["value"])
-    )
-    key = ["task", "seed", "measure"]
+    flags = learned(flatness).groupby("task").all()
+    chosen = flatness[flatness["task"].isin(flags.index[flags])]
+    key = ["task", "seed"]
     ours, theirs = (chosen[chosen["state"] == state].set_index(key) for state in STATES)
     theirs = theirs.reindex(ours.index)
     found = ours.index.to_frame(index=False).rename(columns={"task": "on"})
     return found.assign(
         state=STATES[0],
-        value=_relative(theirs["value"], ours["value"]),
-        low=_relative(theirs["low"], ours["high"]),
-        high=_relative(theirs["high"], ours["low"]),
-    )[["on", "state", "seed", "measure", *ESTIMATE]]
+        value=_relative(theirs["rise"], ours["rise"]),
+        low=_relative(theirs["rise_low"], ours["rise_high"]),
+        high=_relative(theirs["rise_high"], ours["rise_low"]),
+    )[["on", "state", "seed", *ESTIMATE]]
 
 
 def _relative(one: pd.Series[float], other: pd.Series[float]) -> Floats:

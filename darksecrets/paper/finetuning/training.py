@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -63,20 +63,6 @@ if TYPE_CHECKING:
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.models.hooks import Intervention
 
-
-class Recorder(Protocol):
-    """A callback of the Trainer that keeps something of a training on its way."""
-
-    def usable(self, step: int) -> bool:
-        """Whether all that was kept up to a step is whole: else a training begins anew."""
-
-    def save(self) -> None:
-        """Write what was kept, once the training has ended."""
-
-
-Record = Callable[["PreTrainedModel", int, Path, Mapping[str, Any]], Recorder]
-"""Makes a recorder, given the model as training begins, the number of steps, the folder of the
-checkpoints, and everything that the training depends on."""
 
 STATES = (FINETUNED, FROM_NORMAL)
 
@@ -139,7 +125,6 @@ def finetune(
     predictions: Path,
     curve: Path,
     removal: Intervention | None = None,
-    record: Record | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> dict[str, Any]:
     """Fine-tune a model on the train split, scoring it on the validation split after every epoch.
@@ -163,7 +148,6 @@ def finetune(
         predictions: File for the final predictions.
         curve: File for the learning curve, see `learning_curve`.
         removal: What removes parts of the model, in training and scoring; its text identifies it.
-        record: What keeps something on the way; it makes no difference to the results.
         checkpoint_seconds: Time between checkpoints.
 
     Returns:
@@ -202,16 +186,13 @@ def finetune(
             trainer = FineTuner(model, train, validation, task, run, checkpoints)
             if trainer.args.device.type == "cuda" and not removal:
                 trainer.capture_steps()
-            recorder = trainer.add_recorder(record, identity) if record else None
-            last = _last_of(checkpoints, recorder)
+            last = next(reversed(_checkpoints(checkpoints)), None)
             trainer.run(last, checkpoint_seconds)
             rescale_outputs(model, trainer.scale)
         values = write_results(
             trainer.logits, validation, task, state, seed, scores=scores, predictions=predictions
         )
         LEARNING_CURVES.write(learning_curve(trainer.state.log_history, task, state, seed), curve)
-        if recorder:
-            recorder.save()
         with atomic(output) as temporary, quiet():
             model.save_pretrained(temporary)
             tokenizer.save_pretrained(temporary)
@@ -298,13 +279,6 @@ class FineTuner(Trainer):
     def steps(self) -> int:
         """Steps of the whole training."""
         return int(self.steps_per_epoch * self.details["epochs"])
-
-    def add_recorder(self, record: Record, identity: Mapping[str, Any]) -> Recorder:
-        """Keep something of the training on its way."""
-        model: Any = self.model
-        recorder: Any = record(model, self.steps, self.checkpoints, identity)
-        self.add_callback(recorder)
-        return recorder
 
     def run(self, checkpoint: Path | None, checkpoint_seconds: float) -> None:
         """Train from the start or from a checkpoint; afterwards, ``logits`` are the final ones."""
@@ -526,14 +500,6 @@ def _arguments(run: Mapping[str, Any], steps: int, checkpoints: Path) -> Trainin
 def _checkpoints(folder: Path) -> list[Path]:
     """Checkpoints in a folder, the last one last."""
     return sorted(folder.glob(_CHECKPOINTS), key=_step)
-
-
-def _last_of(folder: Path, recorder: Recorder | None) -> Path | None:
-    """The checkpoint to resume from: the last one up to which no snapshot is lost, if any."""
-    for checkpoint in reversed(_checkpoints(folder)):
-        if recorder is None or recorder.usable(_step(checkpoint)):
-            return checkpoint
-    return None
 
 
 def _step(checkpoint: Path) -> int:

@@ -55,7 +55,6 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     subnets.of_weights,
     subnets.of_masks,
     landscape.reset,
-    landscape.flat,
     together.linked_groups,
     verdicts.claims,
 )

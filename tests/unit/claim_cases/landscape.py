@@ -3,7 +3,7 @@
 import pandas as pd
 from claim_tables import NO, ON, OPEN, SEEDS, YES, Frames, whole
 
-from darksecrets.beyond.landscape.declared import MEASURES, STATES
+from darksecrets.beyond.landscape.declared import STATES
 from darksecrets.pages.claims.answers import Answer
 
 
@@ -34,19 +34,16 @@ def flat(
     Args:
         ratios: By seed.
         loss: Of all models; that of constant output is 0.69.
-        half: Half the widths of intervals, as a share; a sharpness has none.
+        half: Half the widths of intervals, as a share.
         tasks: The tasks.
     """
     rows = [
-        {"task": task, "state": state, "seed": seed, "split": "train"}
-        | {"measure": measure, "value": value, "loss": loss, "constant_loss": 0.69}
-        | ({} if measure == "sharpness" else {"ci_low": ends[0], "ci_high": ends[1]})
+        {"task": task, "state": state, "seed": seed, "rise": 3.0 * times}
+        | {"rise_low": 3.0 * times * (1 - half), "rise_high": 3.0 * times * (1 + half)}
+        | {"loss": loss, "constant_loss": 0.69}
         for task in tasks
         for seed, ratio in zip(SEEDS, ratios, strict=False)
         for state, times in zip(STATES, (1, ratio), strict=True)
-        for measure, unit in zip(MEASURES, (3.0, 0.01, 200.0, 40.0), strict=True)
-        for value in (unit * times,)
-        for ends in ((value * (1 - half), value * (1 + half)),)
     ]
     return whole({"flatness": pd.DataFrame(rows)})
 

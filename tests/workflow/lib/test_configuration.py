@@ -166,13 +166,13 @@ def test_constants_stand_beside_keys_and_only_with_their_values():
 
 
 def test_sections_of_analyses_are_their_settings():
-    config = resolve({**MINIMAL, "landscape": {"examples": 50, "flatness": {"probes": 3}}})
+    config = resolve({**MINIMAL, "landscape": {"examples": 50, "flatness": {"directions": 3}}})
     for name, one in analyses.find().items():
         if one.settings:
             assert one.settings.of({}) == one.settings()
             assert one.settings.of(config[name]).schema() == one.settings.schema()
     read = landscape.Settings.of(config["landscape"])
-    assert (read.examples, read.flatness.probes, read.surface) == (50, 3, landscape.Surface(()))
+    assert (read.examples, read.flatness.directions, read.surface) == (50, 3, landscape.Surface(()))
     with pytest.raises(TypeError, match="colour"):
         landscape.Settings.of({"colour": 1})
 

@@ -7,7 +7,6 @@ LANDSCAPE = "Section 4.3, what fine-tuning does"
 RESET = [] if config["left_out"]["layers"] else config["landscape"]["tasks"]
 TABLES_OF_LANDSCAPE = ("reset_layers", "reset_means")
 SURFACES = config["landscape"]["surface"]["tasks"]
-TABLES_OF_SURFACES = ("loss_surfaces", "surface_points")
 # The models that span a plane, in the order of `darksecrets.beyond.landscape.declared.CORNERS`.
 SPANNING = ("pretrained", "finetuned", "finetuned-from-normal")
 FLATNESS = config["landscape"]["flatness"]
@@ -17,14 +16,12 @@ STARTING = {
     "init_seed": config["fine_tuning"]["init_seed"],
     "layers": config["fine_tuning"]["reinitialized_layers"],
 }
-TABLES_OF_FLATNESS = ("flatness", "flatness_means")
 for landscape_rule, key, lacks in (
     ("score_reset", "tasks", "resets no layers"),
     ("collect_surfaces", "surface.tasks", "computes no loss surfaces"),
-    ("compare_flatness", "flatness.tasks", "measures no flatness"),
+    ("collect_flatness", "flatness.tasks", "measures no flatness"),
 ):
     CHECKS[landscape_rule] = partial(data_checks.check_chosen, key=f"landscape.{key}", lacks=lacks)
-CHECKS["measure_flatness"] = landscape_checks.check_derivatives
 CHECKS["reset_weights"] = partial(landscape_checks.check_run, left_out=config["left_out"]["layers"])
 
 
@@ -122,64 +119,21 @@ rule measure_flatness:
         "../../../scripts/beyond/measure_flatness.py"
 
 
-rule compare_flatness:
-    """Compare the flatness of models that began with pre-trained and with random weights."""
-    input:
-        flatness=expand("<results>/flatness/{task}.csv", task=FLATNESS["tasks"]),
-    output:
-        flatness="<results>/tables/flatness.csv",
-        means="<results>/tables/flatness_means.csv",
-    log:
-        "<logs>/compare_flatness.log",
-    benchmark:
-        "<benchmarks>/compare_flatness.tsv"
-    conda:
-        "../../../envs/figures.yaml"
-    resources:
-        **ask("tables"),
-    message:
-        "Compare the flatness of both states"
-    script:
-        "../../../scripts/beyond/compare_flatness.py"
+collect(
+    "collect_flatness",
+    "Gather how flat the loss is around the models of all tasks.",
+    tables={"flatness": expand("<results>/flatness/{task}.csv", task=FLATNESS["tasks"])},
+)
 
 
-add_results(*TABLES_OF_FLATNESS, when=bool(FLATNESS["tasks"]))
+add_results("flatness", when=bool(FLATNESS["tasks"]))
 
 
 add_results(*TABLES_OF_LANDSCAPE, when=bool(RESET))
 
 
-rule keep_snapshots:
-    """Repeat a training whose loss surface is measured, and keep its weights at some steps for the path.
-
-    Its results do not depend on that.
-    """
-    input:
-        dataset="<results>/data/{task}",
-        model="<results>/models/pretrained",
-    output:
-        snapshots=temp(directory("<results>/snapshots/{task}/{state}/seed-{seed}")),
-    log:
-        "<logs>/keep_snapshots/{task}/{state}/seed-{seed}.log",
-    benchmark:
-        "<benchmarks>/keep_snapshots/{task}/{state}/seed-{seed}.tsv"
-    conda:
-        "../../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask("train", gpu=True),
-    params:
-        task=entry_of_task(*EXAMPLE_KEYS),
-        fine_tuning=settings_of_training,
-        snapshots=lookup(dpath="landscape/surface/snapshots", within=config),
-    message:
-        "Keep weights of {wildcards.state} on {wildcards.task} during training: seed {wildcards.seed}"
-    script:
-        "../../../scripts/beyond/keep_snapshots.py"
-
-
 rule measure_surface:
-    """Measure the loss on the plane of three models, and on the line of two, with the path of the training.
+    """Measure the loss on the plane of three models, and on the line of two.
 
     Rows of points are kept until all are there, so that a job that was stopped goes on.
     """
@@ -189,20 +143,8 @@ rule measure_surface:
             "<results>/models/pretrained",
             *(f"<results>/models/{{task}}/{state}/seed-{{seed}}" for state in SPANNING[1:]),
         ],
-        predictions=[
-            "<results>/predictions/{task}/pretrained",
-            *(
-                f"<results>/predictions/{{task}}/{state}/seed-{{seed}}.csv"
-                for state in SPANNING[1:]
-            ),
-        ],
-        snapshots=snapshots_for_surface,
     output:
-        **{
-            name: f"<results>/surfaces/{{task}}/seed-{{seed}}/{name}.csv"
-            for name in TABLES_OF_SURFACES
-        },
-        surface="<results>/surfaces/{task}/seed-{seed}/loss_surface.npz",
+        losses="<results>/surfaces/{task}/seed-{seed}.csv",
     log:
         "<logs>/measure_surface/{task}/seed-{seed}.log",
     benchmark:
@@ -214,7 +156,7 @@ rule measure_surface:
         **ask("sweep", gpu=True),
     params:
         task=entry_of_task(*EXAMPLE_KEYS),
-        settings=leave_out(config["landscape"]["surface"], "tasks", "seeds", "snapshots"),
+        settings=leave_out(config["landscape"]["surface"], "tasks", "seeds"),
         seed=lookup(dpath="ablation/seed", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -227,12 +169,11 @@ collect(
     "collect_surfaces",
     "Gather the loss surfaces of all tasks.",
     tables={
-        name: [
-            f"<results>/surfaces/{task}/seed-{seed}/{name}.csv"
+        "loss_surfaces": [
+            f"<results>/surfaces/{task}/seed-{seed}.csv"
             for task in SURFACES
             for seed in config["tasks"][task]["seeds"][: config["landscape"]["surface"]["seeds"]]
         ]
-        for name in TABLES_OF_SURFACES
     },
 )
 
@@ -256,8 +197,7 @@ draw(
         label="Flatness (Hao et al. 2019)",
         when=bool(FLATNESS["tasks"]),
         tasks=FLATNESS["tasks"],
-        table="<results>/tables/flatness_means.csv",
-        seeds="<results>/tables/flatness.csv",
+        table="<results>/tables/flatness.csv",
     ),
     figure(
         "loss_surfaces",
@@ -267,10 +207,9 @@ draw(
         when=bool(SURFACES),
         tasks=SURFACES,
         surfaces="<results>/tables/loss_surfaces.csv",
-        points="<results>/tables/surface_points.csv",
         learned="<results>/tables/learned.csv",
     ),
 )
 
 
-add_results(*TABLES_OF_SURFACES, when=bool(SURFACES))
+add_results("loss_surfaces", when=bool(SURFACES))

@@ -37,19 +37,6 @@ def filter_norms(weights: torch.Tensor) -> torch.Tensor:
     return norms.view(-1, *[1] * (weights.dim() - 1))
 
 
-def filter_scale(weights: torch.Tensor) -> torch.Tensor:
-    """‖filter‖ / √size for every weight, in its shape; 0 for parameters with one dimension.
-
-    A vector of independent numbers with mean 0 and variance 1, times this scale, has filters as
-    long as those of the weights, on average over squares.
-    """
-    if weights.dim() < 2:
-        return torch.zeros_like(weights)
-    size = weights[0].numel()
-    scale: torch.Tensor = filter_norms(weights) / size**0.5
-    return scale.expand_as(weights).contiguous()
-
-
 def filter_normalised(parameter: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A random direction whose filters are as long as those of a parameter (Li et al. 2018).
 

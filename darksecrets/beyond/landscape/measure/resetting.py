@@ -145,9 +145,7 @@ def outputs_of(mixture: Mixture, split: EncodedSplit, task: Task) -> Reset:
         )
     if not task.is_regression:
         decide_ties(models, found)
-    described = [
-        (swap.kind, swap.first, swap.last, mixture.change(swap.components)) for swap in models.swaps
-    ]
+    described = [(swap.kind, swap.first, swap.last) for swap in models.swaps]
     places = [models.sets.index(models.changed(swap)) for swap in models.swaps]
     return Reset(
         swaps=pd.DataFrame(described, columns=list(SWAPS.names)),

@@ -1,112 +1,197 @@
-"""A loss surface as it is stored, and its tables. This module does not need torch."""
+"""Losses on a plane and a line through a fine-tuned model's weights (Hao et al. 2019)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import torch
+import transformers
+from torch import Tensor
+from transformers import PreTrainedModel
 
-from darksecrets.beyond.landscape import declared
-from darksecrets.beyond.landscape.declared import SPLITS
-from darksecrets.core.arrays import Floats, Integers, Values
-from darksecrets.core.run.arrays import read_arrays
-from darksecrets.core.run.files import atomic
+from darksecrets.beyond.landscape.declared import (
+    CORNERS,
+    LINE,
+    LOSS_SURFACES,
+    MODELS,
+    SPLITS,
+    TRAIN,
+    Surface,
+)
+from darksecrets.beyond.landscape.measure.finetuned import Finetuned
+from darksecrets.beyond.landscape.measure.results import losses
+from darksecrets.core.arrays import Floats
+from darksecrets.core.data.batches import EncodedSplit
+from darksecrets.core.data.tasks import Task
+from darksecrets.core.interventions.sweep import check_labels
+from darksecrets.core.models import devices
+from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.run import states
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import fingerprint
+from darksecrets.core.run.progress import progress
+from darksecrets.core.run.resuming import finish, resuming
+from darksecrets.core.stats.crossed import interval_of_mean
+from darksecrets.core.stats.resampling import feasible
+from darksecrets.paper.finetuning.evaluation import batch_size_for, outputs
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Losses on a grid.
+class Row:
+    """Points with one place on the second axis.
 
     Attributes:
+        plane: `MODELS` or `LINE`.
+        number: Number of the row, from 1.
         x: [columns] places on the first axis.
-        y: [rows] places on the second axis.
-        losses: [splits, rows, columns] mean losses.
-        ends: [2, splits, rows, columns] ends of their intervals over examples.
+        y: The place on the second axis.
+        splits: Whose losses are computed.
     """
 
+    plane: str
+    number: int
     x: Floats
-    y: Floats
-    losses: Floats
-    ends: Floats
+    y: float
+    splits: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Points:
-    """Models in the plane of three models.
+class Blend:
+    """A model whose weights are a weighted sum of those of several models.
 
-    Attributes:
-        steps: [points] steps of a training; −1 for models that span the plane.
-        shares: [points, 2] their places on the axes of the plane, see `SURFACE_POINTS`.
-        distances: [points, 2] the same in right-angled coordinates, as distances of weights.
-        beside: [points] distances from the plane.
-        losses: [splits, points] mean losses.
-        ends: [2, splits, points] ends of their intervals.
+    Args:
+        folders: The models, of one shape, by name.
+        of: Their task and seed.
     """
 
-    steps: Integers
-    shares: Floats
-    distances: Floats
-    beside: Floats
-    losses: Floats
-    ends: Floats
+    def __init__(self, folders: Mapping[str, Path], of: Finetuned) -> None:
+        self._weights: dict[str, dict[str, Tensor]] = {}
+        for name, folder in folders.items():
+            model, _ = load_classifier(folder, of.task, of.seed)
+            self._weights[name] = {
+                key: each.detach().float().clone() for key, each in model.named_parameters()
+            }
+        self.model: PreTrainedModel = devices.place(model)
+
+    def put(self, shares: Mapping[str, float]) -> None:
+        """Give the model the sum of the models' weights, each times its share."""
+        with torch.no_grad():
+            for key, parameter in self.model.named_parameters():
+                total = torch.zeros(parameter.shape)
+                for name, share in shares.items():
+                    total.add_(self._weights[name][key], alpha=share)
+                parameter.copy_(total)
 
 
-@dataclass(frozen=True)
-class Surface:
-    """Losses around a fine-tuned model; splits are `darksecrets.beyond.landscape.declared.SPLITS`.
+def measure(
+    folders: Mapping[str, Path],
+    dataset: Path,
+    of: Finetuned,
+    settings: Surface,
+    output: Path,
+    *,
+    threads: int,
+) -> None:
+    """Write `LOSS_SURFACES` of a seed; finished rows of points are kept beside it until then.
 
-    Attributes:
-        grids: By name of the plane, `darksecrets.beyond.landscape.declared.PLANES`.
-        corners: The models that span the plane, `beyond.landscape.declared.CORNERS`.
-        path: The path of the training; no points without snapshots.
-        checked: [splits, points, 2] losses of some nodes as in the grid, and in float32.
+    Args:
+        folders: The models that span the plane, by `CORNERS`.
+        dataset: The task's data, see the data contract.
+        of: The fine-tuned model.
+        settings: Points of an axis, and numbers of examples.
+        output: The table.
+        threads: Number of CPU threads.
+
+    Raises:
+        InputError: A loss is not finite, or a label is missing.
     """
+    torch.set_num_threads(threads)
+    tokenizer = load_tokenizer(folders[states.FINETUNED])
+    splits = {name: of.examples(dataset, name, tokenizer, settings.examples) for name in SPLITS}
+    for split in splits.values():
+        check_labels(split.labels, of.task, str(dataset))
+    identity = {
+        "grid": settings.grid,
+        "columns": LOSS_SURFACES.names,
+        "task": of.task.name,
+        "seed": of.seed,
+        "sample": of.sample,
+        "models": {name: fingerprint(folder) for name, folder in folders.items()},
+        "data": [split.fingerprint() for split in splits.values()],
+        "device": devices.best().type,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
+    tables = []
+    rows = list(rows_of(settings.grid))
+    points = sum(len(row.x) for row in rows)
+    with (
+        resuming(output, identity, "*.csv") as kept,
+        progress(f"Loss surface, {of.task.name}", points, "points") as advance,
+    ):
+        blend = Blend(folders, of)
+        for row in rows:
+            file = kept / f"{row.plane}-{row.number}.csv"
+            if not file.is_file():
+                table = losses_of(row, blend, splits, of.task)
+                LOSS_SURFACES.write(table.assign(seed=of.seed), file)
+                finish(file)
+            tables.append(LOSS_SURFACES.read(file))
+            advance(len(row.x))
+        LOSS_SURFACES.write(pd.concat(tables, ignore_index=True), output)
 
-    grids: dict[str, Grid]
-    corners: Points
-    path: Points
-    checked: Floats
 
-    @property
-    def rounding(self) -> float:
-        """Greatest difference of a loss from float32, relative to it, at the nodes checked."""
-        given, exact = self.checked[..., 0], self.checked[..., 1]
-        return float((np.abs(given - exact) / exact).max())
+def losses_of(
+    row: Row, blend: Blend, splits: Mapping[str, EncodedSplit], task: Task
+) -> pd.DataFrame:
+    """`LOSS_SURFACES` of a row of points, without the seed.
 
-    def save(self, file: Path) -> None:
-        """Write an ``.npz`` file, complete or not at all."""
-        arrays: dict[str, Values] = {
-            "splits": np.array(SPLITS),
-            "corners": np.array(declared.CORNERS),
-            "checked": self.checked,
-        }
-        for name, part in {**self.grids, "corner": self.corners, "path": self.path}.items():
-            arrays |= {f"{name}_{key}": value for key, value in vars(part).items()}
-        with atomic(file) as temporary:
-            np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
+    Raises:
+        InputError: A loss is not finite.
+    """
+    found = []
+    for column, x in enumerate(row.x, start=1):
+        blend.put(shares_of(row.plane, x, row.y))
+        for name in row.splits:
+            loss, low, high = _mean_loss(blend.model, splits[name], task, name)
+            about = {"split": name, "column": column, "x": x}
+            found.append({**about, "loss": loss, "ci_low": low, "ci_high": high})
+    table = pd.DataFrame(found).assign(task=task.name, plane=row.plane, row=row.number, y=row.y)
+    return table.reindex(columns=list(LOSS_SURFACES.names))
 
-    @classmethod
-    def load(cls, file: Path) -> Surface:
-        """Read what `save` wrote.
 
-        Raises:
-            InputError: The file is missing or damaged.
-        """
-        fields = {name: list(Grid.__dataclass_fields__) for name in declared.PLANES}
-        fields |= {name: list(Points.__dataclass_fields__) for name in ("corner", "path")}
-        names = [f"{name}_{key}" for name, keys in fields.items() for key in keys]
-        arrays = read_arrays(file, "checked", *names)
-        parts = {
-            name: {key: arrays[f"{name}_{key}"] for key in keys} for name, keys in fields.items()
-        }
-        return cls(
-            {name: Grid(**parts[name]) for name in declared.PLANES},
-            Points(**parts["corner"]),
-            Points(**parts["path"]),
-            arrays["checked"],
+def _mean_loss(
+    model: PreTrainedModel, split: EncodedSplit, task: Task, name: str
+) -> tuple[float, float, float]:
+    """The mean loss of the examples, and the ends of its interval."""
+    logits = outputs(model, split, min(devices.SEQUENCES, batch_size_for(model, split)))
+    of_examples = losses(task, logits, split.labels)
+    if not np.isfinite(of_examples).all():
+        raise InputError(
+            f"{task.name}: a loss on the {name} examples is not finite, so the surface cannot be "
+            "drawn. A model has diverged: train it again."
         )
+    low, high = feasible(interval_of_mean(of_examples), 0, np.inf)
+    return float(of_examples.mean()), float(low), float(high)
+
+
+def rows_of(points: int) -> Iterator[Row]:
+    """All rows of the plane and of the line, given the points of an axis of the plane."""
+    shares = spaced_shares(points)
+    for number, y in enumerate(shares, start=1):
+        yield Row(MODELS, number, shares, float(y), (TRAIN,))
+    yield Row(LINE, 1, along(points), 0.0, SPLITS)
+
+
+def shares_of(plane: str, x: float, y: float) -> dict[str, float]:
+    """The share of each model's weights at a point; models without a share are left out."""
+    pretrained, finetuned, normal = CORNERS
+    found = {finetuned: 1 - x - y, pretrained: x, normal: y}
+    if plane == LINE:
+        found = {pretrained: 1 - x, finetuned: x}
+    return {name: float(share) for name, share in found.items() if share != 0}
 
 
 def spaced_shares(points: int) -> Floats:
@@ -120,64 +205,3 @@ def along(points: int) -> Floats:
     """Evenly spaced shares from −0.5 to 1.5; 0 and 1 are among them."""
     half = points - 1
     return (np.arange(2 * half + 1) - half // 2) / half
-
-
-def tables(surface: Surface, task: str, seed: int) -> dict[str, pd.DataFrame]:
-    """The tables `darksecrets.beyond.landscape.declared.SURFACE_TABLES` of one model, by name."""
-    losses = pd.concat(
-        [_nodes(plane, grid) for plane, grid in surface.grids.items()], ignore_index=True
-    )
-    points = pd.concat(
-        [
-            *(
-                _points(name, surface.corners, [place])
-                for place, name in enumerate(declared.CORNERS)
-            ),
-            _points(declared.PATH, surface.path, range(len(surface.path.steps))),
-        ],
-        ignore_index=True,
-    )
-    return {
-        declared.name: rows.assign(task=task, seed=seed)[list(declared.names)]
-        for declared, rows in ((declared.LOSS_SURFACES, losses), (declared.SURFACE_POINTS, points))
-    }
-
-
-def _nodes(plane: str, grid: Grid) -> pd.DataFrame:
-    split, row, column = (of.ravel() for of in np.indices(grid.losses.shape))
-    return _add_interval(
-        pd.DataFrame(
-            {
-                "plane": plane,
-                "split": np.array(SPLITS)[split],
-                "row": row + 1,
-                "column": column + 1,
-                "x": grid.x[column],
-                "y": grid.y[row],
-            }
-        ),
-        grid.losses.ravel(),
-        grid.ends.reshape(2, -1),
-    )
-
-
-def _points(name: str, points: Points, chosen: range | list[int]) -> pd.DataFrame:
-    split, place = (of.ravel() for of in np.indices((len(SPLITS), len(chosen))))
-    place = np.array(chosen, dtype=int)[place]
-    steps = pd.Series(points.steps[place], dtype="Int64")
-    rows = pd.DataFrame(
-        {
-            "point": name,
-            "step": steps.mask(steps < 0),
-            "split": np.array(SPLITS)[split],
-            "beside": points.beside[place],
-        }
-    )
-    for number, axis in enumerate("xy"):
-        rows[axis] = points.shares[place, number]
-        rows[f"distance_{axis}"] = points.distances[place, number]
-    return _add_interval(rows, points.losses[split, place], points.ends[:, split, place])
-
-
-def _add_interval(rows: pd.DataFrame, losses: Floats, ends: Floats) -> pd.DataFrame:
-    return rows.assign(loss=losses, ci_low=ends[0], ci_high=ends[1])

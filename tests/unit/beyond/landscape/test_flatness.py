@@ -1,4 +1,4 @@
-"""Flatness of models: tables, means over seeds, random weights, preflight, and the figure."""
+"""Flatness of models: against plain loops and closed forms, random weights, rescaled weights."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import torch
 from claim_tables import OPEN, RUN, decide
-from encoders import FAMILIES
 from glue import TASKS
 from made_up_models import made_flatness
 from scipy import stats
@@ -15,31 +14,27 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss, mean_squared_error
 from tiny_models import save_classifier
 from toy_data import save_dataset
+from transformers import PreTrainedModel
 
 from darksecrets.beyond.landscape import declared as t
 from darksecrets.beyond.landscape.declared import Flatness
 from darksecrets.beyond.landscape.measure import flatness
+from darksecrets.beyond.landscape.measure.directions import encoder_parameters, filter_normalised
 from darksecrets.beyond.landscape.measure.finetuned import Finetuned
-from darksecrets.beyond.landscape.measure.flatness import (
-    constant_loss,
-    draws_of_trace,
-    flatness_of,
-    top_eigenvalue,
-)
-from darksecrets.beyond.landscape.measure.objective import Objective, require_second
-from darksecrets.beyond.landscape.preflight import check_derivatives
-from darksecrets.beyond.landscape.statistics import learned, means
+from darksecrets.beyond.landscape.measure.flatness import RADIUS, constant_loss, flatness_of
+from darksecrets.beyond.landscape.statistics import learned
 from darksecrets.core.data.batches import EncodedSplit
-from darksecrets.core.models import checkpoints
 from darksecrets.core.models.loading import draw_from_normal, load_classifier
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify
 
 TASK = TASKS["RTE"]
 LENGTHS = (7, 4, 9, 4, 6, 5)
+DIRECTIONS = 3
 
 
-SETTINGS = Flatness(examples=6, probes=3, iterations=3, directions=3, ascent=1)
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
 
 
 def model_of(state: str, seed: int) -> Finetuned:
@@ -53,6 +48,14 @@ def split(padding: int) -> EncodedSplit:
     return EncodedSplit(np.arange(len(LENGTHS)), labels, starts, inputs, {"input_ids": padding})
 
 
+@pytest.fixture
+def model(tmp_path) -> PreTrainedModel:
+    """Untrained, with weights large enough that the loss has a shape."""
+    loaded, _ = load_classifier(save_classifier(tmp_path / "model", "bert", TASK), TASK, 1)
+    draw_from_normal(loaded, 1, 0.5)
+    return loaded
+
+
 @pytest.fixture(scope="module")
 def random_models(tmp_path_factory) -> pd.DataFrame:
     """`FLATNESS` of models that nothing has been learned in, in the place of both states."""
@@ -60,26 +63,112 @@ def random_models(tmp_path_factory) -> pd.DataFrame:
     tables = []
     for state in t.STATES:
         for seed in (1, 2):
-            model, _ = load_classifier(folder, TASK, seed, attention="eager")
-            draw_from_normal(model, seed + 10 * t.STATES.index(state), 0.5)
-            examples = split(model.config.pad_token_id)
-            table = flatness_of(model, examples, model_of(state, seed), SETTINGS).assign(
-                split="train"
-            )
-            again = flatness_of(model, examples, model_of(state, seed), SETTINGS).assign(
-                split="train"
-            )
-            pd.testing.assert_frame_equal(table, again)
-            tables.append(identify(table, TASK.name, f"{state}/seed-{seed}"))
+            loaded, _ = load_classifier(folder, TASK, seed)
+            draw_from_normal(loaded, seed + 10 * t.STATES.index(state), 0.5)
+            of, examples = model_of(state, seed), split(loaded.config.pad_token_id)
+            found = flatness_of(loaded, examples, of, DIRECTIONS)
+            assert found == flatness_of(loaded, examples, of, DIRECTIONS)
+            tables.append(identify(pd.DataFrame([found]), TASK.name, of.name))
     return pd.concat(tables, ignore_index=True)[list(t.FLATNESS.names)]
+
+
+def plain_loss(model: PreTrainedModel, examples: EncodedSplit) -> float:
+    """Mean cross-entropy, one example at a time, in double precision."""
+    total = 0.0
+    for row in range(len(examples)):
+        batch = examples.batch([row])
+        label = int(batch.pop("labels")[0])
+        with torch.no_grad():
+            logits = model.train(False)(**batch).logits[0].double()
+        total -= float(torch.log_softmax(logits, dim=0)[label])
+    return total / len(examples)
+
+
+def test_rises_are_those_of_a_plain_loop_and_the_model_is_left_as_it_was(model):
+    examples = split(model.config.pad_token_id)
+    before = {name: each.clone() for name, each in model.state_dict().items()}
+    found = flatness.rises(
+        model, examples, TASK, plain_loss(model, examples), DIRECTIONS, generator(3)
+    )
+    assert all(torch.equal(before[name], each) for name, each in model.state_dict().items())
+    drawing, expected = generator(3), []
+    for _ in range(DIRECTIONS):
+        parts = {
+            name: filter_normalised(each.detach(), drawing)
+            for name, each in encoder_parameters(model).items()
+        }
+        both = []
+        for sign in (1, -1):
+            state = {
+                name: each + sign * RADIUS * parts[name] if name in parts else each
+                for name, each in before.items()
+            }
+            model.load_state_dict(state)
+            both.append(plain_loss(model, examples))
+            model.load_state_dict(before)
+        expected.append(sum(both) / 2 - plain_loss(model, examples))
+    assert found == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
+def test_a_row_is_the_mean_of_its_rises_with_students_interval(random_models, tmp_path):
+    loaded, _ = load_classifier(save_classifier(tmp_path / "m", "bert", TASK), TASK, 1)
+    draw_from_normal(loaded, 1, 0.5)
+    examples = split(loaded.config.pad_token_id)
+    row = random_models.query("state == 'finetuned' and seed == 1").iloc[0]
+    assert row["loss"] == pytest.approx(plain_loss(loaded, examples), rel=1e-6)
+    drawing = flatness.generator_of(model_of("finetuned", 1))
+    draws = flatness.rises(loaded, examples, TASK, float(row["loss"]), DIRECTIONS, drawing)
+    ends = stats.t.interval(
+        0.95, DIRECTIONS - 1, draws.mean(), draws.std(ddof=1) / np.sqrt(DIRECTIONS)
+    )
+    assert row["rise"] == pytest.approx(draws.mean(), rel=1e-5)
+    assert (row["rise_low"], row["rise_high"]) == pytest.approx(ends, rel=1e-4)
+
+
+def test_both_states_of_a_seed_move_in_the_same_directions():
+    one, same, other = (
+        flatness.generator_of(model_of(*of))
+        for of in ((t.STATES[0], 1), (t.STATES[1], 1), (t.STATES[0], 2))
+    )
+    drawn = [torch.randn(3, generator=each) for each in (one, same, other)]
+    assert torch.equal(drawn[0], drawn[1])
+    assert not torch.equal(drawn[0], drawn[2])
+
+
+def test_directions_have_filters_as_long_as_those_of_the_weights():
+    weights = torch.randn(4, 3, generator=generator(1))
+    found = filter_normalised(weights, generator())
+    assert torch.allclose(found.norm(dim=1), weights.norm(dim=1))
+    assert not filter_normalised(torch.zeros(2, 3), generator()).any()
+    assert not filter_normalised(weights[0], generator()).any()
+
+
+def test_rescaled_queries_and_keys_change_nothing(model):
+    """Dinh et al. (2017): queries × 4 and keys / 4 compute the same."""
+    examples = split(model.config.pad_token_id)
+    of = model_of("finetuned", 1)
+    before = flatness_of(model, examples, of, DIRECTIONS)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.mul_(4.0 if ".query." in name else 0.25 if ".key." in name else 1.0)
+    after = flatness_of(model, examples, of, DIRECTIONS)
+    assert before["rise"] == pytest.approx(after["rise"], rel=1e-3)
+
+
+def test_a_loss_that_is_no_number_is_refused(model):
+    with torch.no_grad():
+        next(iter(encoder_parameters(model).values())).fill_(torch.nan)
+    with pytest.raises(InputError, match=r"the loss on .* not a finite number"):
+        flatness_of(model, split(model.config.pad_token_id), model_of("finetuned", 1), 2)
 
 
 def test_a_stopped_job_goes_on_with_the_next_model(tmp_path, monkeypatch):
     folder = save_classifier(tmp_path / "model", "bert", TASK)
     dataset = save_dataset(tmp_path / "data", TASK, 8, 4)
     models = [(model_of("finetuned", seed), folder) for seed in (1, 2)]
+    settings = Flatness(examples=6, directions=DIRECTIONS)
     whole = tmp_path / "whole.csv"
-    flatness.measure(models, dataset, SETTINGS, whole, threads=1)
+    flatness.measure(models, dataset, settings, whole, threads=1)
     calls = []
 
     def stopping(*given):
@@ -91,43 +180,11 @@ def test_a_stopped_job_goes_on_with_the_next_model(tmp_path, monkeypatch):
     monkeypatch.setattr(flatness, "flatness_of", stopping)
     output = tmp_path / "flatness.csv"
     with pytest.raises(KeyboardInterrupt):
-        flatness.measure(models, dataset, SETTINGS, output, threads=1)
+        flatness.measure(models, dataset, settings, output, threads=1)
     assert not output.exists()
-    flatness.measure(models, dataset, SETTINGS, output, threads=1)
+    flatness.measure(models, dataset, settings, output, threads=1)
     assert len(calls) == 3, "the first model is not measured again"
     assert output.read_bytes() == whole.read_bytes()
-
-
-def test_tables_are_as_declared(random_models, tmp_path):
-    t.FLATNESS.write(random_models, tmp_path / t.FLATNESS.file)
-    found = t.FLATNESS.read(tmp_path / t.FLATNESS.file)
-    assert len(found) == 4 * 4
-    of_seeds = means(found)
-    t.FLATNESS_MEANS.write(of_seeds, tmp_path / t.FLATNESS_MEANS.file)
-    assert len(t.FLATNESS_MEANS.read(tmp_path / t.FLATNESS_MEANS.file)) == 3 * 4
-
-
-def test_rows_are_what_their_functions_say(random_models, tmp_path):
-    """The trace and the eigenvalue of one model again, from their draws."""
-    model, _ = load_classifier(save_classifier(tmp_path / "m", "bert", TASK), TASK, 1, "eager")
-    draw_from_normal(model, 1, 0.5)
-    objective = Objective(model, split(model.config.pad_token_id), TASK)
-    rows = random_models.query("state == 'finetuned' and seed == 1").set_index("measure")
-    assert rows["loss"].unique() == pytest.approx([objective.value])
-    slope = float(objective.gradient().double().norm())
-    assert rows["gradient"].unique() == pytest.approx([slope], rel=1e-5)
-    children = np.random.SeedSequence((1, 1)).spawn(5)[2:]
-    drawn = [torch.Generator().manual_seed(int(each.generate_state(1)[0])) for each in children]
-    top = top_eigenvalue(objective.scaled_product, objective.start, 3, drawn[1])
-    draws = draws_of_trace(objective.scaled_product, objective.start, 3, drawn[0], top)
-    row = rows.loc["trace"]
-    assert row["value"] == pytest.approx(draws.mean(), rel=1e-5)
-    half = stats.t.isf(0.025, 2) * draws.std(ddof=1) / np.sqrt(3)
-    assert row["ci_high"] - row["value"] == pytest.approx(half, rel=1e-4)
-    row = rows.loc["top_eigenvalue"]
-    assert row["value"] == pytest.approx(top.value, rel=1e-5)
-    assert row["value"] - row["ci_low"] == pytest.approx(top.residual, rel=1e-4)
-    assert row["ci_high"] - row["value"] == pytest.approx(top.residual, rel=1e-4)
 
 
 def test_random_weights_decide_no_claim(random_models):
@@ -147,83 +204,8 @@ def test_the_loss_of_constant_output_is_that_of_scikit_learn():
     assert constant_loss(TASKS["STS-B"], scores) == pytest.approx(expected)
 
 
-def test_means_pair_seeds_and_cover_both_errors():
-    table = made_flatness(3)
-    found = means(table).set_index(["task", "state", "measure"])
-    one = table.query("task == 'RTE' and measure == 'trace'").pivot(
-        index="seed", columns="state", values=["value", "error"]
-    )
-    ours, theirs = (one["value"][state] for state in t.STATES)
-    row = found.loc["RTE", "difference", "trace"]
-    assert row["value"] == pytest.approx((theirs - ours).mean())
-    squares = (theirs - ours).var(ddof=1) / 3
-    drawn = (one["error"] ** 2).to_numpy().sum() / 9
-    student = stats.t.isf(0.025, 2)
-    critical = (squares * student + drawn * 1.959964) / (squares + drawn)
-    assert row["ci_high"] - row["value"] == pytest.approx(critical * np.sqrt(squares + drawn))
-    assert found.loc["RTE", "finetuned", "trace"]["value"] == pytest.approx(ours.mean())
-
-
-def test_one_seed_has_an_interval_where_the_number_has_an_error():
-    found = means(made_flatness(1)).set_index(["task", "state", "measure"])
-    assert np.isnan(found.loc["RTE", "finetuned", "sharpness"]["ci_low"])
-    assert np.isnan(found.loc["RTE", "difference", "sharpness"]["ci_low"])
-    row = found.loc["RTE", "finetuned", "trace"]
-    assert row["ci_high"] == pytest.approx(row["value"] * (1 + 0.05 * 1.959964), rel=1e-6)
-
-
-def test_no_interval_of_a_sharpness_has_negative_ends():
-    """Values of 1 and 5 have a Student's interval from -22 to 28; a difference may be negative."""
-    table = made_flatness(2)
-    table["value"] = np.where(table["seed"] == 0, 1.0, 5.0)
-    found = means(table).set_index(["task", "state", "measure"]).sort_index()
-    half = stats.t.isf(0.025, 1) * 2
-    assert found.loc["RTE", "finetuned", "sharpness"]["ci_low"] == 0
-    assert found.loc["RTE", "finetuned", "trace"]["ci_low"] < 0
-    assert found.loc["RTE", "finetuned", "sharpness"]["ci_high"] == pytest.approx(3 + half)
-    table.loc[table["state"] == t.STATES[1], "value"] *= table["seed"] + 1
-    found = means(table).set_index(["task", "state", "measure"]).sort_index()
-    assert found.loc["RTE", "difference", "sharpness"]["ci_low"] < 0
-
-
 def test_states_that_have_not_learned_are_told_by_their_loss():
     table = made_flatness(3)
     table.loc[(table["task"] == "RTE") & (table["state"] == t.STATES[1]), "loss"] = 0.68
     found = learned(table)
-    assert found[~found].index.tolist() == [("RTE", t.STATES[1], "train")]
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_of_encoders_can_be_differentiated_twice(family, tmp_path):
-    folder = FAMILIES[family].save(tmp_path / family)
-    require_second(checkpoints.trial_model(folder))
-    check_derivatives({"model": {"source": "folder", "folder": str(folder)}})
-
-
-class Once(torch.autograd.Function):
-    """Doubles its input; its gradient is written by hand, and PyTorch takes it for constant."""
-
-    @staticmethod
-    def forward(_, values):
-        return 2 * values
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(_, gradient):
-        return 2 * gradient
-
-
-def test_a_model_without_second_derivatives_stops_the_run(tmp_path, monkeypatch):
-    folder = FAMILIES["BERT"].save(tmp_path / "bert")
-    whole = checkpoints.trial_model
-
-    def trial(path):
-        model = whole(path)
-        layer = next(m for n, m in model.named_modules() if n.endswith("intermediate"))
-        layer.register_forward_hook(lambda _, __, output: Once.apply(output))
-        return model
-
-    monkeypatch.setattr(checkpoints, "trial_model", trial)
-    words = r"Hessian .* wrong.*set landscape\.flatness\.tasks to \[\]"
-    with pytest.raises(InputError, match=words):
-        check_derivatives({"model": {"source": "folder", "folder": str(folder)}})
+    assert found[~found].index.tolist() == [("RTE", t.STATES[1])]

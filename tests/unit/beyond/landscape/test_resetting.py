@@ -162,7 +162,6 @@ def test_resetting_what_did_not_change_costs_exactly_nothing(case):
     swaps_and_outputs = zip(found.swaps.itertuples(), found.swapped, strict=True)
     for swap, outputs in swaps_and_outputs:
         unchanged = swap.first_layer == 2
-        assert (swap.weight_change == 0) == unchanged
         assert np.array_equal(outputs, found.finetuned) == unchanged
         if not unchanged:
             assert np.abs(outputs - found.finetuned).max() > 1e-3
@@ -202,7 +201,7 @@ def test_outputs_are_stored_and_read_back(case, outputs, tmp_path):
     for name, value in vars(outputs).items():
         if name != "swaps":
             assert np.array_equal(getattr(again, name), value)
-    numbers = [name for name in outputs.swaps if name != "weight_change"]
+    numbers = list(outputs.swaps)
     assert again.swaps[numbers].equals(outputs.swaps[numbers])
 
 

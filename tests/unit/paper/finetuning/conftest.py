@@ -14,7 +14,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def uninterrupted(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A training without snapshots."""
+    """A training that was not interrupted."""
     folder = tmp_path_factory.mktemp("uninterrupted")
     finetune(inputs, folder)
     return folder
