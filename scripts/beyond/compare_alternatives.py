@@ -5,42 +5,43 @@ from darksecrets.core.run.job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write every table of heads, of comparisons of models and of claims, for all measures."""
+    """Write the levels of attention and the claims, for all measures."""
     import pandas as pd
 
-    from darksecrets.beyond.attention_measures.declared import OF_HEADS, OF_MODELS, prepend_weights
-    from darksecrets.beyond.attention_measures.statistics import compared
-    from darksecrets.core.run.columns import table_of_weights
+    from darksecrets.beyond.attention_measures import declared
+    from darksecrets.beyond.attention_measures.statistics import compared, split_measures
+    from darksecrets.core.run.columns import MEASURE, WEIGHTS
     from darksecrets.pages.claims import measures, registry, sources
     from darksecrets.pages.claims.tables import CLAIMS_BY_MEASURE
     from darksecrets.pages.contracts import TABLES
-    from darksecrets.paper.features.tables import TOKEN_PAIRS
+    from darksecrets.paper.features.tables import ATTENTION_LEVELS, PAIR_CONTROLS
+    from darksecrets.paper.framenet.tables import CONTROLS_OF_HEADS, HEADS
 
     params = job.params
-    found = {
-        table_of_weights(table): pd.concat(map(table.read, paths), ignore_index=True)
-        for table in OF_HEADS
-        if (paths := job.input.all(table_of_weights(table)))
-    }
-    found |= compared(
+    found = compared(
         params.measures,
-        found[TOKEN_PAIRS.name],
+        pd.concat(map(declared.PAIRS.read, job.input.all("pairs")), ignore_index=True),
         dict(zip(params.tasks, job.input.all("examples"), strict=True)),
         [tuple(names) for names in params.models],
         draws=params.draws,
         resamples=params.resamples,
         seed=params.seed,
     )
-    weights, made = {path.stem: path for path in job.input.all("weights")}, []
-    for table in (*OF_HEADS, *OF_MODELS):
-        if (name := table_of_weights(table)) in found:
-            made.append(getattr(job.output, name))
-            own = TABLES[name].read(weights[name])
-            table.write(prepend_weights(own, found[name]), made[-1])
+    weights = ATTENTION_LEVELS.read(job.input.levels)
+    weights.insert(0, MEASURE.name, WEIGHTS)
+    levels = pd.concat([weights, found[ATTENTION_LEVELS.name]], ignore_index=True)
+    declared.LEVELS.write(levels, job.output.levels)
 
-    files = [*job.input.all("tables"), *made]
+    if paths := job.input.all("controls"):
+        found[PAIR_CONTROLS.name] = pd.concat(map(declared.PAIR_CONTROLS.read, paths))
+    found[HEADS.name] = declared.LINKED_HEADS.read(job.input.linked_heads)
+    found[CONTROLS_OF_HEADS.name] = declared.LINKED_CONTROLS.read(job.input.linked_controls)
     papers = registry.select_for_run(registry.read(job.input.all("registry")), params.analyses)
-    papers = measures.concerned(papers, [table_of_weights(TABLES[file.stem]) for file in files])
-    tables = sources.read(files, TABLES)
-    decided = measures.table(papers, tables, sources.Run(**params.run), params.measures)
+    decided = measures.table(
+        measures.concerned(papers, declared.REPLACED),
+        sources.read(job.input.all("tables"), TABLES),
+        sources.Run(**params.run),
+        split_measures(found, params.measures),
+        declared.REPLACED,
+    )
     CLAIMS_BY_MEASURE.write(decided, job.output.claims)

@@ -5,13 +5,12 @@ from darksecrets.core.run.job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write the tables of all models of one task, and what comparisons of models need."""
-    from darksecrets.beyond.attention_measures.declared import OF_HEADS, profiles_in
+    """Write heads of all models of one task along pairs, and what comparisons of models need."""
+    from darksecrets.beyond.attention_measures.declared import PAIR_CONTROLS, PAIRS, profiles_in
     from darksecrets.beyond.attention_measures.measure import attended, run
     from darksecrets.core.attention.extraction import read_sample
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.models.reading import readings
-    from darksecrets.core.run.columns import table_of_weights
     from darksecrets.core.run.files import atomic
 
     params = job.params
@@ -20,8 +19,8 @@ def main(job: Job) -> None:
     models = readings(params.models, folders, **params.reading)
     maps = run(models, read_sample(job.input.dataset, sampled), params.measures)
     tables, kept = attended(maps, job.input.annotation, job.wildcards.task, params.seed)
-    for table in OF_HEADS:
-        table.write(tables[table_of_weights(table)], getattr(job.output, table_of_weights(table)))
+    PAIRS.write(tables["token_pairs"], job.output.pairs)
+    PAIR_CONTROLS.write(tables["pair_controls"], job.output.controls)
     with atomic(job.output.examples) as temporary:
         for (measure, model), profiles in kept.items():
             profiles.save(profiles_in(temporary, measure, model))

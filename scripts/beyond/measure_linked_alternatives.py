@@ -6,22 +6,15 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the tables of the pre-trained encoder, and of random weights, by every measure."""
-    from darksecrets.beyond.attention_measures.declared import (
-        LINKED_CONTROLS,
-        LINKED_HEADS,
-        prepend_weights,
-    )
+    from darksecrets.beyond.attention_measures.declared import LINKED_CONTROLS, LINKED_HEADS
     from darksecrets.beyond.attention_measures.measure import linked, run
     from darksecrets.core.models.reading import readings
     from darksecrets.paper.framenet.links import read_table
-    from darksecrets.paper.framenet.tables import CONTROLS_OF_HEADS, HEADS
 
     params, annotations = job.params, read_table(job.input.links)
     models = readings(params.models, [job.input.model] * 2, **params.reading)
     examples = {"sentence1": [annotation.sentence for annotation in annotations]}
     maps = run(models, examples, params.measures)
     heads, controls = linked(maps, annotations, params.draws, params.seed)
-    head_weights = HEADS.read(job.input.heads)
-    LINKED_HEADS.write(prepend_weights(head_weights, heads), job.output.table)
-    control_weights = CONTROLS_OF_HEADS.read(job.input.controls)
-    LINKED_CONTROLS.write(prepend_weights(control_weights, controls), job.output.controls)
+    LINKED_HEADS.write(heads, job.output.heads)
+    LINKED_CONTROLS.write(controls, job.output.controls)

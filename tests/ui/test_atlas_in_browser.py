@@ -13,7 +13,6 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from darksecrets.pages.atlas import measures
 from darksecrets.pages.atlas.measures import SHOWN
 from darksecrets.pages.claims import registry
 
@@ -404,7 +403,7 @@ def test_claims_are_grouped_and_searched(browser, file):
 @pytest.mark.parametrize("view", ["grid", "maps", "table"])
 @pytest.mark.parametrize(
     "measure",
-    ["pattern_heads.share", "syntactic_heads.over_offset", "stripes_by_measure.weight.norms.[SEP]"],
+    ["pattern_heads.share", "syntactic_heads.over_offset", "stripes.weight.[SEP]"],
 )
 def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
     chosen = f"head=1.1&claims=all&view={view}&pins=2.2&measure={measure}"
@@ -423,7 +422,6 @@ def test_a_phone_has_no_horizontal_scroll(browser, file, view, measure):
 def test_a_run_with_little_works(browser, tmp_path):
     """One task, one seed, one layer, no sweep, no equal words, no frames."""
     few = ("head_ablation", "seed_effects", "equal_words", "framenet_heads", "cls_attention")
-    few += tuple(name for name in measures.tables() if name.endswith("_by_measure"))
     few += ("syntactic_heads", "head_importance", "remaining_heads", "subnetworks", "faithfulness")
     few += ("head_gates",)
     path = tmp_path / "atlas.html"

@@ -13,7 +13,6 @@ from adversarial import inferences
 from adversarial.every import ALL
 from adversarial.trials import MEDIUM, NULL, POWER, SMALL, Trial
 
-from darksecrets.core.run.columns import table_of_weights
 from darksecrets.pages.contracts import TABLES
 
 
@@ -77,17 +76,15 @@ ELSEWHERE = {
 """Columns whose statements are those of others, or none, or whose nulls are in another test."""
 
 
-TRIED_AGAIN = ("framenet_heads_by_measure", "token_pairs_by_measure")
-"""Tables of other measures of attention that are tried on heads of their own. The others are made
-by the functions of the tables of weights, which do not know what their maps are of."""
+REPEATED = ("attention_levels_by_measure",)
+"""Made by the functions of the table of weights, which do not know what their maps are of."""
 
 
 def statements() -> set[tuple[str, str]]:
     """Table and column of every statement: tests, and intervals of what may be below 0."""
     found = set()
     for table in TABLES.values():
-        if table_of_weights(table) and table.name not in TRIED_AGAIN:
-            assert table_of_weights(table) in TABLES
+        if table.name in REPEATED:
             continue
         by_name = {column.name: column for column in table.columns}
         for column in table.columns:
@@ -111,10 +108,7 @@ def test_every_statement_of_the_tables_is_tried(trials):
         (table, column)
         for table, column in statements()
         if not any(name == table and re.search(rf"\b{column}\b", said) for name, said in tried)
-        and not any(
-            re.fullmatch(known, column)
-            for known in ELSEWHERE.get(table_of_weights(TABLES[table]) or table, ())
-        )
+        and not any(re.fullmatch(known, column) for known in ELSEWHERE.get(table, ()))
     }
     assert not missing
 

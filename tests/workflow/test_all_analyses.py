@@ -77,19 +77,20 @@ def test_weights_beside_norms_are_those_of_the_stores(run):
 
 def test_alternative_measures_are_of_the_same_models_and_controls(run):
     """Uniform attention does not depend on the measure; the weights' rows are repeated."""
-    by_measure = pd.read_csv(run / "tables" / "stripes_by_measure.csv")
-    weights = pd.read_csv(run / "tables" / "stripes.csv")
+    by_measure = pd.read_csv(run / "tables" / "attention_levels_by_measure.csv")
+    weights = pd.read_csv(run / "tables" / "attention_levels.csv")
     rows = dict(iter(by_measure.groupby("attention")))
     assert set(rows) == {"weights", "norms", "effective"}
-    keys = ["task", "state", "seed", "feature", "layer", "head"]
+    keys = ["task", "state", "seed", "measure", "feature", "layer"]
     repeated = rows["weights"].drop(columns="attention").reset_index(drop=True)
     pd.testing.assert_frame_equal(repeated, weights)
     for measure in ("norms", "effective"):
-        found = rows[measure].set_index(keys).reindex(pd.MultiIndex.from_frame(weights[keys]))
-        assert np.allclose(found["uniform"], weights["uniform"])
-        assert not np.allclose(found["weight"], weights["weight"], atol=1e-3)
-    sep = by_measure.query("feature == '[SEP]' and state == 'pretrained'")
-    means = sep.groupby("attention")["weight"].mean()
+        found = weights.merge(rows[measure], on=keys, suffixes=("", "_other"))
+        assert len(found) == len(weights)
+        assert np.allclose(found["uniform"], found["uniform_other"], equal_nan=True)
+        assert not np.allclose(found["weight"], found["weight_other"], atol=1e-3)
+    sep = by_measure.query("feature == '[SEP]' and state == 'pretrained' and layer.isna()")
+    means = sep.query("measure == 'greatest'").groupby("attention")["weight"].mean()
     assert means["norms"] < means["effective"] <= means["weights"] * 1.01
     claims = pd.read_csv(run / "tables" / "claims_by_measure.csv", dtype={"id": str})
     alone = pd.read_csv(run / "tables" / "claims.csv", dtype={"id": str})

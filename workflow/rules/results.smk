@@ -12,6 +12,7 @@ ANALYSIS = analyses.PAPER  # the one whose rule file is being read
 # Tables with a row for every head and feature, or for every labelled map: too large for the report.
 NOT_OFFERED = {
     "attention_levels",
+    "attention_levels_by_measure",
     "norm_statistics",
     "pair_controls",
     "pattern_predictions",

@@ -26,7 +26,6 @@ def offer_tables() -> None:
                 file.parent.name == "tables"
                 and file.suffix == ".csv"
                 and file.stem not in NOT_OFFERED
-                and not file.stem.endswith("_by_measure")
             ):
                 compat.show_in_report(
                     path, "Tables to download", partial(labels_of_table, file.stem)

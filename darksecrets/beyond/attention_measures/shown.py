@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from darksecrets.beyond.attention_measures.declared import LEVELS
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.columns import (
     EFFECTIVE,
@@ -13,12 +14,10 @@ from darksecrets.core.run.columns import (
     MEASURES,
     NORMS,
     WEIGHTS,
-    declare_by_measure,
 )
 from darksecrets.core.run.states import FINETUNED, RANDOM
-from darksecrets.paper.features.tables import ATTENTION_LEVELS, GREATEST
+from darksecrets.paper.features.tables import GREATEST
 
-LEVELS = declare_by_measure(ATTENTION_LEVELS)
 LOOKS = {
     WEIGHTS: kit.line(kit.INK, "o"),
     NORMS: kit.line(kit.BLUE, "s"),

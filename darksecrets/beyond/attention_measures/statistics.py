@@ -1,4 +1,4 @@
-"""All tables of a run by several measures of attention, from the parts of its tasks."""
+"""Comparisons of models by several measures of attention, from the parts of a run's tasks."""
 
 from __future__ import annotations
 
@@ -51,3 +51,23 @@ def compared(
             table.insert(0, MEASURE.name, measure)
             found.setdefault(name, []).append(table)
     return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
+
+
+def split_measures(
+    tables: Mapping[str, pd.DataFrame], measures: Sequence[str]
+) -> dict[str, dict[str, pd.DataFrame]]:
+    """For each measure, the tables without the column ``measure``.
+
+    Args:
+        tables: Tables with that column, by name.
+        measures: The measures.
+    """
+    return {
+        measure: {
+            name: table[table[MEASURE.name] == measure]
+            .drop(columns=MEASURE.name)
+            .reset_index(drop=True)
+            for name, table in tables.items()
+        }
+        for measure in measures
+    }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from darksecrets.core.run.states import RANDOM, STATES
 from darksecrets.core.run.tables import Column, Table, integer, interval, like, number, share, text
 
@@ -50,7 +48,6 @@ MEASURE = text(
     "both as shares of a row",
     values=MEASURES,
 )
-_BY_MEASURE = "_by_measure"
 
 P_VALUE = share("p_value", "p-value of one test")
 Q_VALUE = share("q_value", "false discovery rate")
@@ -88,23 +85,3 @@ def per_head(
     key = (*MAPS, *([kind] if kind else []), LAYER, HEAD, *([each] if each else []))
     every = names(LAYER, HEAD)
     return Table(name, meaning, (*key, *values), names(*key), every, may_be_empty=may_be_empty)
-
-
-def declare_by_measure(table: Table) -> Table:
-    """Declare the table that has a table's columns for every measure of attention.
-
-    Args:
-        table: The table of attention weights.
-    """
-    return replace(
-        table,
-        name=table.name + _BY_MEASURE,
-        meaning=f"`{table.file}` by every measure of attention; its own rows are `{WEIGHTS}`.",
-        columns=(MEASURE, *table.columns),
-        key=(MEASURE.name, *table.key),
-    )
-
-
-def table_of_weights(table: Table) -> str:
-    """Name of the table of attention weights that another table repeats by measure; else empty."""
-    return table.name.removesuffix(_BY_MEASURE) if table.name.endswith(_BY_MEASURE) else ""

@@ -64,7 +64,6 @@ class Shown:
         name: What people read; ``{kind}`` stands for the kind.
         group: Heading of the menu under which it is, with the section of the paper in parentheses.
         meaning: What the value is, if the words of the table's declaration need its other columns.
-        by: The measure of attention that the values are about, if it is not its weights.
         kind: The column that distinguishes the kinds, by text or numbers; empty if there is one. Of
             a column ``metric``, the first measure has the main metric of every task.
         where: By column, the value that the rows shown have; of the column ``kind``, those that are
@@ -95,7 +94,6 @@ class Shown:
     name: str
     group: str
     meaning: str = ""
-    by: str = ""
     kind: str = ""
     where: Mapping[str, str | int | tuple[str, ...]] = field(
         default_factory=lambda: MappingProxyType({})

@@ -13,7 +13,6 @@ import pandas as pd
 
 from darksecrets.core.data.metrics import spoken
 from darksecrets.core.run import learned
-from darksecrets.core.run.columns import table_of_weights
 from darksecrets.core.run.series import (
     CHOSEN,
     MEAN,
@@ -151,19 +150,11 @@ def _measure(series: Series, start: int) -> dict[str, Any]:
         "columns": list(series.columns),
         "roles": _roles(shown, series.columns),
         "choices": list(series.choices),
-        "by": shown.by,
-        "of": _weights_name(series),
         "tasks": list(series.tasks),
         "models": [list(model) for model in series.models],
         "compares": "state" not in shown.table.names,
         "start": start,
     }
-
-
-def _weights_name(series: Series) -> str:
-    """What measures of the same, by other measures of attention, have in common."""
-    shown = series.shown
-    return ".".join((table_of_weights(shown.table) or shown.table.name, shown.value, series.kind))
 
 
 def _roles(shown: Shown, columns: Sequence[str]) -> dict[str, Any]:

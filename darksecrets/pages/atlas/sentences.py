@@ -10,7 +10,6 @@ import numpy as np
 from darksecrets.core.arrays import Floats
 from darksecrets.core.run.series import CHOSEN, MEAN, Model, Series, average
 from darksecrets.core.run.shown import LEVEL, Phrase, Shown
-from darksecrets.core.words import listed
 
 _DASH = "–"
 _UNKNOWN = re.compile(r" \[–, –\]| \(95% interval – to –\)|95% interval – to –; ")
@@ -41,27 +40,12 @@ def describe(series: Sequence[Series], task: str, model: Model) -> list[str]:
     found = []
     for place in np.ndindex(shape):
         texts = [
-            (shown, text)
+            text
             for shown, parts in kinds.values()
             for text in said(shown, dict(_value_at(*part, task, place) for part in parts))
         ]
-        found.append(_sentence(_join_by_measure(texts, [shown for shown, _ in kinds.values()])))
+        found.append(_sentence(list(dict.fromkeys(texts))))
     return found
-
-
-def _join_by_measure(texts: Sequence[tuple[Shown, str]], measured: Sequence[Shown]) -> list[str]:
-    """Each text once; with the measures of attention that it is said by, if there are several."""
-    several = {shown.phrases for shown in measured if shown.by}
-    measures: dict[str, list[str]] = {}
-    for shown, text in texts:
-        own = measures.setdefault(text, [])
-        if shown.phrases in several:
-            own.append(shown.by or "weights")
-    return [f"{text} (by {_only(by)})" if by else text for text, by in measures.items()]
-
-
-def _only(names: Sequence[str]) -> str:
-    return listed(names) if len(names) > 1 else f"{names[0]} only"
 
 
 def _columns(series: Series, task: str, model: Model) -> _Columns:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
-from darksecrets.core.run.columns import MEASURE, WEIGHTS, table_of_weights
+from darksecrets.core.run.columns import MEASURE, WEIGHTS
 from darksecrets.pages.claims import deciding
 from darksecrets.pages.claims.answers import Answer
 from darksecrets.pages.claims.registry import Claim, Paper
@@ -32,45 +32,44 @@ def concerned(papers: Iterable[Paper], replaced: Iterable[str]) -> list[Paper]:
 
 
 def table(
-    papers: Sequence[Paper], tables: Tables, run: Run, measures: Sequence[str]
+    papers: Sequence[Paper],
+    tables: Tables,
+    run: Run,
+    others: Mapping[str, Mapping[str, pd.DataFrame]],
+    replaced: Collection[str],
 ) -> pd.DataFrame:
     """Decide every claim by attention weights, and by other measures.
 
     Args:
         papers: From `concerned`.
-        tables: The run's tables, also those by measure.
+        tables: The run's tables.
         run: The run.
-        measures: The other measures.
+        others: By other measure, the tables that take the place of those of attention weights.
+        replaced: Names of all tables of attention weights that never count for other measures.
 
     Returns:
         The table `pages.claims.tables.CLAIMS_BY_MEASURE`.
     """
-    parts = [
-        deciding.table(papers, tables_of_measure(tables, measure), run).assign(
-            **{MEASURE.name: measure}
-        )
-        for measure in (WEIGHTS, *measures)
-    ]
+    by_measure = {WEIGHTS: tables}
+    for measure, frames in others.items():
+        by_measure[measure] = replace_tables(tables, measure, frames, replaced)
+    parts = []
+    for measure, own in by_measure.items():
+        decided = deciding.table(papers, own, run)
+        parts.append(decided.assign(**{MEASURE.name: measure}))
     found = pd.concat(parts).sort_index(kind="stable")  # all measures of a claim together
     answers = found.groupby(["paper", "id"])["verdict"]
     found["agreement"] = answers.transform(lambda verdicts: agreement(map(Answer, verdicts)))
     return found[list(CLAIMS_BY_MEASURE.names)].reset_index(drop=True)
 
 
-def tables_of_measure(tables: Tables, measure: str) -> Tables:
-    """Tables in which those of a measure take the place of those of attention weights."""
-    frames = dict(tables.frames)
-    for name, frame in tables.frames.items():
-        if replaced := _replaced(tables, name):
-            rows = frame[frame[MEASURE.name] == measure].drop(columns=MEASURE.name)
-            frames[replaced] = rows.reset_index(drop=True)
-    lost = {
-        replaced: f"by {measure} {why}"
-        for name, why in tables.missing.items()
-        if (replaced := _replaced(tables, name)) and measure != WEIGHTS
-    }
-    kept = {name: frame for name, frame in frames.items() if name not in lost}
-    return Tables(kept, tables.declared, {**tables.missing, **lost})
+def replace_tables(
+    tables: Tables, measure: str, frames: Mapping[str, pd.DataFrame], replaced: Collection[str]
+) -> Tables:
+    """Tables with those of a measure in place of those of attention weights; see `table`."""
+    lost = dict.fromkeys({*replaced} - set(frames), f"by {measure} is missing")
+    kept = {name: frame for name, frame in tables.frames.items() if name not in lost}
+    return Tables({**kept, **frames}, tables.declared, {**tables.missing, **lost})
 
 
 def agreement(answers: Iterable[Answer]) -> str:
@@ -79,8 +78,3 @@ def agreement(answers: Iterable[Answer]) -> str:
     if len(found) == 1:
         return SAME
     return CONTRADICTED if {Answer.YES, Answer.NO} <= found else NOT_CONTRADICTED
-
-
-def _replaced(tables: Tables, name: str) -> str:
-    """Name of the table of attention weights that a table by measure stands for; else empty."""
-    return table_of_weights(tables.declared[name]) if name in tables.declared else ""

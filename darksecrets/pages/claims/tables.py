@@ -133,7 +133,7 @@ _BY_MEASURE = {
 CLAIMS_BY_MEASURE = Table(
     "claims_by_measure",
     "Claims about what heads attend to, decided by each measure of attention: by the same rules, "
-    "from the tables of that measure (`*_by_measure.csv`) in place of those of attention weights.",
+    "from the numbers of that measure in place of those of attention weights.",
     (
         *(column for column in CLAIMS.columns if column.name in ("paper", "id", "section")),
         MEASURE,

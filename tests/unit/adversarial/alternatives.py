@@ -39,8 +39,7 @@ def of_links(size: Size, folder: Path) -> Iterator[Trial]:
     for name in MEASURES:
         rng = np.random.default_rng(51)
         test, stands = (
-            f"framenet_heads_by_measure: {said} ({name})"
-            for said in ("p_value < 0.05", "exceeds_controls")
+            f"framenet_heads by {name}: {said}" for said in ("p_value < 0.05", "exceeds_controls")
         )
         p, out, alike = [], [], []
         for number in range(size.corpora):
@@ -78,7 +77,7 @@ def of_pairs(size: Size, folder: Path) -> Iterator[Trial]:
             table = measure(store, tokens, number)["token_pairs"].sort_values("head")
             p.append((table["p_value"] < LEVEL).to_numpy())
             q.append((table["q_value"] < LEVEL).to_numpy())
-        said = f"token_pairs_by_measure: {{}} < 0.05 ({name})"
+        said = f"token_pairs by {name}: {{}} < 0.05"
         own_p, limit = [one[:-1] for one in p], _NO_PRODUCT.get(name)
         yield from _by_kind_with_limit(said.format("p_value"), kinds, own_p, limit)
         passed = [one[:-1].any() and not one[-1] for one in q]

@@ -4,7 +4,6 @@
 from darksecrets.beyond.attention_measures import declared as tables_of_alternatives
 from darksecrets.pages.claims import measures as measures_of_claims
 from darksecrets.core.run import columns
-from darksecrets.core.run.columns import table_of_weights
 
 ALTERNATIVES = "Sections 4.2 to 5, alternative attention measures"
 OTHER_MEASURES = [
@@ -14,8 +13,6 @@ OTHER_MEASURES = [
     and not config["left_out"]["values"]
     and not config["left_out"]["words"]
 ]
-MEASURED_AGAIN = [name for name in MEASURED_TABLES if tasks_of(name)]
-MODELS_COMPARED_AGAIN = [table_of_weights(table) for table in tables_of_alternatives.OF_MODELS]
 for each in ("measure_alternatives", "measure_linked_alternatives", "compare_alternatives"):
     CHECKS[each] = partial(norms_checks.check_run, left_out=config["left_out"]["values"])
 
@@ -31,7 +28,8 @@ rule measure_alternatives:
         pretrained="<results>/models/pretrained",
         finetuned=finetuned_folders,
     output:
-        **{name: f"<results>/attention_measures/{{task}}/{name}.csv" for name in MEASURED_TABLES},
+        pairs="<results>/attention_measures/{task}/token_pairs.csv",
+        controls="<results>/attention_measures/{task}/pair_controls.csv",
         examples=directory("<results>/attention_measures/{task}/examples"),
     log:
         "<logs>/measure_alternatives/{task}.log",
@@ -58,12 +56,10 @@ rule measure_linked_alternatives:
     """Measure every head along frame-semantic links by norms and by effective attention."""
     input:
         links="<results>/tables/framenet_links.csv",
-        heads="<results>/tables/framenet_heads.csv",
-        controls="<results>/tables/framenet_controls.csv",
         model="<results>/models/pretrained",
     output:
-        table="<results>/tables/framenet_heads_by_measure.csv",
-        controls="<results>/tables/framenet_controls_by_measure.csv",
+        heads="<results>/linked_measures/framenet_heads.csv",
+        controls="<results>/linked_measures/framenet_controls.csv",
     log:
         "<logs>/measure_linked_alternatives.log",
     benchmark:
@@ -85,41 +81,32 @@ rule measure_linked_alternatives:
         "../../../scripts/beyond/measure_linked_alternatives.py"
 
 
-MADE_BY_MEASURE = {
-    name: f"<results>/tables/{name}_by_measure.csv"
-    for name in (*MEASURED_AGAIN, *MODELS_COMPARED_AGAIN)
-}
 ANALYSES_BY_MEASURE = sorted({*config["analyses"], ANALYSIS})
 PAPERS_BY_MEASURE = measures_of_claims.concerned(
     registry.select_for_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
-    [table_of_weights(table) for table in tables_of_alternatives.TABLES],
+    tables_of_alternatives.REPLACED,
 )
-# Besides those that the rule makes itself.
 TABLES_BY_MEASURE = [
     str(RESULTS / "tables" / contracts.TABLES[name].file)
-    for name in (
-        *filter(is_made, registry.tables(PAPERS_BY_MEASURE)),
-        *(table.name for table in tables_of_alternatives.LINKED),
-        "learned",
-    )
+    for name in (*filter(is_made, registry.tables(PAPERS_BY_MEASURE)), "learned")
 ]
 
 
 rule compare_alternatives:
     """Compare models by alternative attention measures as by weights, and decide the claims about attention again."""
     input:
-        **{
-            name: expand(
-                "<results>/attention_measures/{task}/{table}.csv", task=tasks_of(name), table=name
-            )
-            for name in MEASURED_AGAIN
-        },
+        pairs=per_task("<results>/attention_measures/{task}/token_pairs.csv"),
+        controls=expand(
+            "<results>/attention_measures/{task}/pair_controls.csv", task=tasks_of("pair_controls")
+        ),
         examples=per_task("<results>/attention_measures/{task}/examples"),
-        weights=[f"<results>/tables/{name}.csv" for name in MADE_BY_MEASURE],
+        levels="<results>/tables/attention_levels.csv",
+        linked_heads="<results>/linked_measures/framenet_heads.csv",
+        linked_controls="<results>/linked_measures/framenet_controls.csv",
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
         tables=TABLES_BY_MEASURE,
     output:
-        **MADE_BY_MEASURE,
+        levels="<results>/tables/attention_levels_by_measure.csv",
         claims="<results>/tables/claims_by_measure.csv",
     log:
         "<logs>/compare_alternatives.log",
@@ -159,9 +146,4 @@ draw(
 )
 
 
-TABLES_OF_MEASURES = [
-    *(table.name for table in tables_of_alternatives.LINKED),
-    *(f"{name}_by_measure" for name in MADE_BY_MEASURE),
-]
-add_results(*TABLES_OF_MEASURES, "claims_by_measure", when=bool(OTHER_MEASURES))
-TABLES_LEFT_OUT |= {table.name for table in tables_of_alternatives.TABLES} - set(TABLES_OF_MEASURES)
+add_results("attention_levels_by_measure", "claims_by_measure", when=bool(OTHER_MEASURES))

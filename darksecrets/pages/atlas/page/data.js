@@ -187,7 +187,6 @@ const wordsOf = (column) => column.name.replaceAll("_", " ");
 const choiceOf = (shown, i) => (shown.chosen && Number.isFinite(shown.chosen[i]) ? shown.measure.choices[shown.chosen[i]] : "");
 
 // The same by other measures of attention.
-const alternativesOn = (measure) => CONTENT.measures.filter((each) => each.of === measure.of);
 
 // The measure of what is shown; with its state, if it is not the chosen one.
 function titleOf(shown) {

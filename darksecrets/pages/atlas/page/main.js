@@ -78,7 +78,7 @@ function render() {
   const shown = resolve(address.measure, address);
   const room = Math.floor(find("#stage").getBoundingClientRect().width) || 320;
   find("#title").textContent = shown ? nameOf(shown.measure, address.task) : "Not measured";
-  find("#note").replaceChildren(shown ? noteOf(shown) : "This run has no such numbers for this task.", ...(shown ? drawOpinions(shown.measure) : []));
+  find("#note").replaceChildren(shown ? noteOf(shown) : "This run has no such numbers for this task.");
   find("#svg").disabled = address.view !== "grid" || !shown;
   find("#csv").disabled = !shown;
   const scale = shown ? scaleOf(shown) : null;
@@ -102,15 +102,6 @@ function noteOf(shown) {
   const over = seeds.includes("mean") || seeds.length > 1 ? "mean over seeds" : seeds.length ? `seed ${seeds[0]}` : "";
   const task = shown.measure.tasks.includes("") ? "" : marked(shown.task);
   return [task, said, shown.state === "pretrained" && !shown.measure.kind ? "" : over, shown.note].filter(Boolean).join(" · ");
-}
-
-// Links to the same by other measures of attention: weights, norms, effective attention.
-function drawOpinions(measure) {
-  const others = alternativesOn(measure);
-  const link = (each) => h("button", {
-    type: "button", class: "link", id: `by-${(each.by || "weights").replaceAll(" ", "-")}`, "aria-pressed": String(each === measure), onclick: () => update({ measure: each.key }),
-  }, each.by || "weights");
-  return others.length > 1 ? [h("span", { class: "alternatives", role: "group", "aria-label": "Measure of attention" }, others.map(link))] : [];
 }
 
 function drawBrushed() {

@@ -9,18 +9,13 @@ import pandas as pd
 import pytest
 from encoders import FAMILIES, PAIRS
 
-from darksecrets.beyond.attention_measures.declared import (
-    LINKED,
-    OF_HEADS,
-    prepend_weights,
-    profiles_in,
-)
+from darksecrets.beyond.attention_measures import declared as d
 from darksecrets.beyond.attention_measures.measure import Running, attended, linked, run
-from darksecrets.beyond.attention_measures.statistics import compared
+from darksecrets.beyond.attention_measures.statistics import compared, split_measures
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.reading import Reading
-from darksecrets.core.run.columns import MEASURES, table_of_weights
+from darksecrets.core.run.columns import MEASURES
 from darksecrets.core.run.tables import identify
 from darksecrets.paper.features.measures import measure
 from darksecrets.paper.features.profiles import Collector, Profiles
@@ -126,22 +121,23 @@ def test_tables_are_those_of_a_store_of_the_same_maps(maps, annotation, found, t
 
 def test_tables_are_as_declared_and_measures_differ(found):
     tables, _ = found
-    for table in OF_HEADS:
-        rows = tables[table_of_weights(table)]
-        weights = rows[rows["attention"] == "weights"].drop(columns="attention")
-        others = rows[rows["attention"] != "weights"]
-        both = prepend_weights(weights, others)
-        table.check(both, table.name, "")
-        assert len(both) == len(rows)
-        value = "value" if "value" in rows else "weight"
-        by_measure = rows.groupby("attention")[value].mean()
+    for table, name, value in (
+        (d.PAIRS, "token_pairs", "weight"),
+        (d.PAIR_CONTROLS, "pair_controls", "difference"),
+    ):
+        table.check(tables[name], table.name, "")
+        by_measure = tables[name].groupby("attention")[value].mean()
         assert by_measure.nunique() == len(MEASURES), table.name
+    split = split_measures(tables, MEASURES)
+    for name, table in tables.items():
+        assert len(table) == sum(len(frames[name]) for frames in split.values())
+        assert "attention" not in split["norms"][name]
 
 
 def test_models_are_compared_by_each_measure_alone(found, maps, tmp_path):
     tables, kept = found
     for (measure_of, model), profiles in kept.items():
-        path = profiles_in(tmp_path, measure_of, model)
+        path = d.profiles_in(tmp_path, measure_of, model)
         path.parent.mkdir(parents=True, exist_ok=True)
         profiles.save(path)
     models = [("task", variant.model) for variant in maps.variants if variant.measure == "norms"]
@@ -156,7 +152,7 @@ def test_models_are_compared_by_each_measure_alone(found, maps, tmp_path):
     correlations = both[TOKEN_PAIR_CORRELATIONS.name]
     assert correlations["weight"].notna().any()
     levels = both["attention_levels"].query("measure == 'greatest' and layer.isna()")
-    profiles = Profiles.load(profiles_in(tmp_path, "norms", "pretrained"))
+    profiles = Profiles.load(d.profiles_in(tmp_path, "norms", "pretrained"))
     row = levels.query("attention == 'norms' and state == 'pretrained' and feature == '[SEP]'")
     expected = np.nanmean(profiles.weights["greatest"][:, -1], axis=0).mean()
     assert row["weight"].item() == pytest.approx(expected)
@@ -176,7 +172,7 @@ def test_links_are_those_of_a_store_of_the_same_maps(folder, tmp_path):
     ]
     maps = run(models_of(folder), {"sentence1": texts}, MEASURES)
     found = linked(maps, links, 99, 3)
-    for table, declared in zip(found, LINKED, strict=True):
+    for table, declared in zip(found, (d.LINKED_HEADS, d.LINKED_CONTROLS), strict=True):
         declared.check(table, declared.name, "")
     for variant, store in zip(maps.variants, stored(maps, tmp_path), strict=True):
         weights = framenet.measure(framenet.Linked(store, links))
@@ -198,5 +194,5 @@ def test_one_example_of_one_layer_and_one_head_is_enough(tmp_path, annotation):
         json.dumps({name: lines[2][name] for name in ("idx", "sentence1")})
     )
     tables, _ = attended(maps, tmp_path / "one.jsonl", "task", 1)
-    for table in OF_HEADS:
-        table.check(tables[table_of_weights(table)], table.name, "")
+    for table, name in ((d.PAIRS, "token_pairs"), (d.PAIR_CONTROLS, "pair_controls")):
+        table.check(tables[name], table.name, "")

@@ -39,9 +39,8 @@ CASES = {
         ["task", "split", "column"],
     ),
     "flatness": (
-        *("flatness_means", ["value"]),
-        "split == 'train' and state != 'difference'",
-        ["task", "state", "measure"],
+        *("flatness", ["rise"], "seed > 0"),
+        ["task", "state", "seed"],
     ),
     "importance_agreement": (
         *("importance_agreement", ["spearman"], "part == 'head'"),

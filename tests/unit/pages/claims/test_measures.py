@@ -3,35 +3,24 @@
 import pandas as pd
 import pytest
 from claim_cases import CASES
-from claim_tables import NO, OPEN, PAPERS, RUN, YES, Frames, whole
+from claim_tables import NO, OPEN, PAPERS, RUN, YES, whole
 
-from darksecrets.core.run.columns import table_of_weights
+from darksecrets.beyond.attention_measures.declared import REPLACED
 from darksecrets.pages.claims import deciding, measures
 from darksecrets.pages.claims.sources import Tables
 from darksecrets.pages.claims.tables import CLAIMS_BY_MEASURE
 from darksecrets.pages.contracts import TABLES
 
-REPLACED = [name for table in TABLES.values() if (name := table_of_weights(table))]
 PAPER = PAPERS["kovaleva2019"]
 DECIDED = ["13", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "15", "19"]
-
-
-def by_measure(**frames: Frames) -> Tables:
-    """Tables of weights, and by measure with rows of each."""
-    frames = {measure: whole(each) for measure, each in frames.items()}
-    found = dict(frames["weights"])
-    for name in frames["weights"]:
-        parts = [of[name].assign(attention=measure) for measure, of in frames.items()]
-        found[f"{name}_by_measure"] = pd.concat(parts, ignore_index=True)
-    return Tables(found, TABLES)
 
 
 @pytest.mark.parametrize("claim", DECIDED)
 def test_each_measure_is_decided_by_its_own_tables(claim):
     case = CASES[claim]
-    tables = by_measure(weights=case[YES], norms=case[NO], effective=case[OPEN])
+    others = {"norms": whole(case[NO]), "effective": whole(case[OPEN])}
     papers = measures.concerned([PAPER], REPLACED)
-    found = measures.table(papers, tables, RUN, ["norms", "effective"])
+    found = measures.table(papers, Tables(whole(case[YES]), TABLES), RUN, others, REPLACED)
     rows = found[found["id"] == claim].set_index("attention")
     assert rows["verdict"].to_dict() == {"weights": YES, "norms": NO, "effective": OPEN}
     assert set(rows["agreement"]) == {"contradicted"}
@@ -64,11 +53,8 @@ def test_claims_without_tables_of_maps_or_about_weights_only_are_left_out():
 
 def test_a_table_that_is_lost_leaves_claims_open_by_that_measure_only():
     case = CASES["26"]
-    both = by_measure(weights=case[YES], norms=case[YES])
-    frames = {name: frame for name, frame in both.frames.items() if "_by_measure" not in name}
-    lost = {"attention_levels_by_measure": "is missing"}
     papers = measures.concerned([PAPER], REPLACED)
-    found = measures.table(papers, Tables(frames, TABLES, lost), RUN, ["norms"])
+    found = measures.table(papers, Tables(whole(case[YES]), TABLES), RUN, {"norms": {}}, REPLACED)
     rows = found[found["id"] == "26"].set_index("attention")
     assert rows["verdict"].to_dict() == {"weights": YES, "norms": OPEN}
     assert rows.loc["norms", "reason"] == "attention_levels.csv by norms is missing"
