@@ -57,7 +57,6 @@ CONFIG ?= config/config.yaml
 RUN ?= $(shell sed -nE "s/^run: *[\"']?([A-Za-z0-9._-]+).*/\1/p" "$(CONFIG)")
 ANNOTATOR ?= $(USER)
 PASS ?= 1
-PORT ?= 8419
 
 CHECK := @test -f "$(CONFIG)" || { echo "There is no file $(CONFIG). Name a configuration (config/README.md)." >&2; exit 1; }
 
@@ -70,14 +69,14 @@ run: $(INSTALLED) ## run a configuration (CONFIG=config/paper.yaml CORES=8)
 ifeq ($(SET),shipped)
 label: $(INSTALLED)
 	python -m darksecrets.paper.patterns label --shipped --annotations annotations/shipped \
-	  --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+	  --annotator "$(ANNOTATOR)" --pass $(PASS)
 else
 label: $(INSTALLED) ## label attention maps in the browser (ANNOTATOR=name PASS=1 CONFIG=file; SET=shipped: 100 maps of the shipped set)
 	$(CHECK)
-	@python -m darksecrets.paper.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+	@python -m darksecrets.paper.patterns check --annotator "$(ANNOTATOR)" --pass $(PASS)
 	snakemake --cores $(CORES) sample_maps --configfile "$(CONFIG)" --config run=$(RUN)
 	python -m darksecrets.paper.patterns label --maps results/$(RUN)/patterns/maps \
-	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS) --port $(PORT)
+	  --annotations annotations/$(RUN) --annotator "$(ANNOTATOR)" --pass $(PASS)
 endif
 
 .PHONY: docs

@@ -22,18 +22,13 @@ for name in modules:
 from darksecrets.paper.framenet.sources import read_tsv
 from darksecrets.core.models.loading import load_tokenizer
 from darksecrets.paper.patterns import labelling, labelled_maps
-from darksecrets.paper.patterns.mapset import MapSet
-from darksecrets.paper.patterns.page.app import create_app
 from darksecrets.core.run import records
 from darksecrets.core.run.files import RESOURCES
 
 labels = Path("labels")
 labelling.prepare(labels, RESOURCES / "patterns")
-with labelling.open_labels(labels) as file:
-    labelling = labelling.Pass(MapSet.load(labels), file, "someone", 1)
-    page = create_app(labelling, "token").test_client()
-    paths = ("", "static/page.css", "static/page.js", "static/icon.svg", "borderline")
-    served = [page.get(f"/token/{path}") for path in paths]
+labelling.write_page(labels, "someone", 1)
+page = (labels / "label.html").read_text(encoding="utf-8")
 
 print(json.dumps({
     "package": str(Path(darksecrets.__file__).parent),
@@ -42,7 +37,7 @@ print(json.dumps({
     "vocabulary": len(load_tokenizer(RESOURCES / "tiny-bert")),
     "labelled maps": len(labelled_maps.load(labelled_maps.folders([])).maps),
     "paper": sorted(path.name for path in (RESOURCES / "paper").glob("*.csv")),
-    "labelling page": [answer.status for answer in served],
+    "labelling page": [part in page for part in ("<style>", "function start()", "borderline")],
     "commit": records.find_commit(),
 }))
 """
@@ -80,7 +75,7 @@ def test_an_installed_package_has_every_file_and_works_in_another_folder(clone, 
     found = json.loads(run.stdout)
     assert found.pop("package") == str(site / "darksecrets")
     assert found.pop("commit") is None, "the commit of another project"
-    assert found.pop("labelling page") == ["200 OK"] * 5
+    assert found.pop("labelling page") == [True] * 3
     assert found.pop("paper") == sorted(
         path.name for path in clone.glob("darksecrets/resources/paper/*.csv")
     )

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
+
+from darksecrets.paper.patterns import labelling
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -207,20 +208,10 @@ def make_text_pictures() -> None:
 def make_labelling_picture() -> None:
     """Make the picture of the labelling page."""
     with tempfile.TemporaryDirectory() as folder, browser() as running:
-        command = [sys.executable, "-m", "darksecrets.paper.patterns", "label", "--port", "0"]
-        command += ["--maps", str(ROOT / "darksecrets/resources/patterns")]
-        command += ["--annotations", folder + "/labels", "--annotator", "someone", "--pass", "1"]
-        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        try:
-            said = "".join(server.stdout.readline() for _ in range(2)) if server.stdout else ""
-            address = re.search(r"http://127\.0\.0\.1:\d+/\S+/", said)
-            if address is None:
-                raise RuntimeError(f"the page's server said {said!r}")
-            page = Page("", (1280, 800))
-            show(running, address[0], page, IMAGES / LABELLING, READY[LABELLING])
-        finally:
-            server.terminate()
-            server.wait()
+        labels = Path(folder) / "labels"
+        labelling.prepare(labels, ROOT / "darksecrets/resources/patterns")
+        address = labelling.write_page(labels, "someone", 1)
+        show(running, address, Page("", (1280, 800)), IMAGES / LABELLING, READY[LABELLING])
 
 
 def main() -> None:

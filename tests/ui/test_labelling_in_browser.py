@@ -1,14 +1,9 @@
-"""The labelling page in a browser, served as a user serves it."""
+"""The labelling page in a browser, opened from disk as a user opens it."""
 
-import re
-import signal
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
-import processes
 import pytest
 from needs import needs, path_of
 from selenium import webdriver
@@ -18,11 +13,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from toy_maps import toy_set
 
+from darksecrets.paper.patterns.labelling import add_labels, prepare, write_page
+from darksecrets.paper.patterns.mapset import MapSet
+
 pytestmark = needs("chromium", "chromedriver")
 SECONDS = 20
 PRESSED = ("vS", "D", "msS", "B", "H", "hW", "b" + Keys.ENTER, "m1W", "d1" + Keys.ENTER, "vpS")
 """Keys of ten labels; Shift with the last key saves, as Enter does."""
-GIVEN = (
+GIVEN = [
     ("vertical", "s", 1, 0),
     ("diagonal", "-", 0, 2),
     ("vertical+diagonal", "s", 2, 2),
@@ -33,18 +31,17 @@ GIVEN = (
     ("vertical+diagonal", "w", 1, 1),
     ("diagonal", "-", 0, 1),
     ("vertical", "ps", 2, 0),
-)
+]
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser(tmp_path_factory):
     options = webdriver.ChromeOptions()
     options.binary_location = path_of("chromium")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     # No sandbox: tests may run as root, and the only page shown is our own.
     for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{argument}")
-    options.add_argument("--host-resolver-rules=MAP *.example 127.0.0.1")
     running = webdriver.Chrome(
         options=options, service=webdriver.ChromeService(path_of("chromedriver"))
     )
@@ -60,77 +57,37 @@ def show_as(browser, width=1280, height=800, scheme="light"):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
 
-@pytest.fixture(autouse=True)
-def desktop(browser):
-    show_as(browser)
-
-
-@pytest.fixture
-def serve(root, tmp_path):
-    """Start the page on the same annotation folder; return its process and address."""
-    running = []
-
-    def serve(number=1, maps=14):
-        if not (tmp_path / "maps").exists():
-            toy_set(maps).save(tmp_path / "maps")
-        command = [sys.executable, "-m", "darksecrets.paper.patterns", "label", "--port", "0"]
-        command += ["--maps", str(tmp_path / "maps"), "--annotator", "someone"]
-        command += ["--annotations", str(tmp_path / "annotations"), "--pass", str(number)]
-        process = processes.start(command, root, stdout=subprocess.PIPE)
-        running.append(process)
-        said = process.stdout.readline() + process.stdout.readline()
-        return process, re.search(r"http://127\.0\.0\.1:\d+/\S+/", said)[0]
-
-    yield serve
-    for process in running:
-        processes.stop(process)
-        process.stdout.close()
-
-
-@pytest.fixture
-def elsewhere():
-    """A page of another site, under its own host name."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(b"<!doctype html><title>Elsewhere</title>")
-
-        def log_message(self, format, *args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield f"http://elsewhere.example:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
-
-
 class Page:
     """What an annotator sees and does."""
 
-    def __init__(self, browser, address):
-        self.browser = browser
-        browser.get(address)
-        self.wait(lambda: self.map)
+    def __init__(self, browser, folder, annotator="someone", number=1):
+        self.browser, self.folder = browser, folder
+        self.address = write_page(folder, annotator, number)
+        self.name = f"labels-{annotator}-{number}.csv"
+        self.open()
+
+    def open(self):
+        self.browser.get("about:blank")  # else another pass of one file is no new page
+        self.browser.get(self.address)
+        self.wait(lambda: self.count)
 
     def wait(self, condition):
         WebDriverWait(self.browser, SECONDS, poll_frequency=0.02).until(lambda _: condition())
 
+    def find(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
     @property
     def map(self):
-        return self.browser.find_element(By.ID, "map").get_attribute("data-name")
+        return self.find("#map").get_attribute("data-name")
 
     @property
     def count(self):
-        return self.browser.find_element(By.ID, "count").text
+        return self.find("#count").text
 
     @property
     def status(self):
-        return self.browser.find_element(By.ID, "status").text
+        return self.find("#status").text
 
     def type(self, keys):
         """Press keys anywhere, one after the other; capitals with Shift."""
@@ -143,124 +100,107 @@ class Page:
         chain.perform()
 
     def press(self, keys):
-        """Press keys, and wait until the page shows another map and the server has answered."""
+        """Press keys, and return the map that they were for."""
         before = self.map
         self.type(keys)
-        self.wait(lambda: self.map != before)
-        self.wait(lambda: self.status.startswith(("Saved", "Skipped", "Taken", "Another")))
         return before
 
+    def download(self):
+        """Download the labels, and return the file."""
+        behaviour = {"behavior": "allow", "downloadPath": str(self.folder)}
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
+        file = self.folder / self.name
+        file.unlink(missing_ok=True)
+        self.find("#download").click()
+        self.wait(file.is_file)
+        return file
 
-def table(tmp_path):
-    return pd.read_csv(tmp_path / "annotations" / "labels.csv")
+    def answers(self):
+        """Map and answers of every label, as they are downloaded."""
+        columns = ["map", "label", "columns", "number", "diagonal"]
+        table = pd.read_csv(self.download())
+        return list(table[columns].itertuples(index=False, name=None))
 
 
-def rows(tmp_path):
-    return list(table(tmp_path)[["map", "label"]].itertuples(index=False, name=None))
+@pytest.fixture
+def folder(browser, tmp_path):
+    show_as(browser)
+    toy_set(14, seed=len(tmp_path.name)).save(tmp_path / "maps")
+    prepare(tmp_path / "annotations", tmp_path / "maps")
+    return tmp_path / "annotations"
 
 
-def answers(tmp_path):
-    columns = ["map", "label", "columns", "number", "diagonal"]
-    return list(table(tmp_path)[columns].itertuples(index=False, name=None))
+@pytest.fixture
+def page(browser, folder):
+    page = Page(browser, folder)
+    browser.execute_script("localStorage.clear()")
+    page.open()
+    return page
 
 
-def test_ten_labels_by_keyboard_survive_a_reload_and_a_kill(browser, serve, tmp_path):
-    process, address = serve()
-    page = Page(browser, address)
+def test_ten_labels_by_keyboard_survive_a_reload_and_are_added(page, folder):
     assert page.count == "0 of 14 labelled"
-    given = []
-    for keys, expected in zip(PRESSED, GIVEN, strict=True):
-        given.append((page.press(keys), *expected))
-        assert answers(tmp_path) == given, "on disk when the page says so"
+    given = [(page.press(keys), *expected) for keys, expected in zip(PRESSED, GIVEN, strict=True)]
+    assert page.answers() == given
     eleventh = page.map
     assert eleventh not in [row[0] for row in given]
-    assert set(table(tmp_path)["tokens"]) == {"shown"}
-
-    page = Page(browser, address)  # reload
+    page.type("hs")  # not saved
+    page.open()  # reload
     assert (page.map, page.count) == (eleventh, "10 of 14 labelled")
 
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    page.type("B")
-    page.wait(lambda: "does not answer" in page.status)
-    assert "Not saved: 1" in page.status
-    assert (page.map, page.count) == (eleventh, "10 of 14 labelled")
+    assert add_labels(folder, page.download()) == 10
+    labels = MapSet.load(folder).labels
+    assert list(labels["map"]) == [row[0] for row in given]
+    assert set(labels["annotator"]) == {"someone"}
+    assert set(labels["tokens"]) == {"shown"}
+    assert labels["time"].str.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ").all()
 
-    _, address = serve()
-    page = Page(browser, address)
-    assert (page.map, page.count) == (eleventh, "10 of 14 labelled")
-    assert answers(tmp_path) == given
-
-    assert page.press("u") == eleventh
-    assert answers(tmp_path) == given[:9]
-    assert page.map == given[9][0]
-    assert page.count == "9 of 14 labelled"
+    page.type("u")
+    assert (page.map, page.count) == (given[9][0], "9 of 14 labelled")
+    assert page.answers() == given[:9]
 
 
-def test_clicks_and_the_focused_button_work_and_the_end_is_said(browser, serve, tmp_path):
-    _, address = serve()
-    page = Page(browser, address)
-    first = page.map
-
-    def find(selector):
-        return browser.find_element(By.CSS_SELECTOR, selector)
-
+def test_clicks_and_the_focused_button_work_and_the_end_is_said(page, browser):
+    first, find = page.map, page.find
     find("[data-label='vertical+diagonal']").click()
     assert not find("#save").is_enabled(), "the columns are missing"
     for selector in ("[data-kind=w]", "[data-kind=s]", "[data-diagonal='1']"):
         find(selector).click()
     assert "columns: word, special · weak diagonal" in find("#answer").text
-    page.press(Keys.ENTER)  # saves, instead of pressing the button that was clicked
-    assert answers(tmp_path) == [(first, "vertical+diagonal", "ws", 2, 1)]
+    page.type(Keys.ENTER)  # saves, instead of pressing the button that was clicked
+    assert page.answers() == [(first, "vertical+diagonal", "ws", 2, 1)]
     second = page.map
     find("#skip").click()
-    page.wait(lambda: page.map != second)
     third = page.map
+    assert third not in (first, second)
     browser.execute_script("arguments[0].focus()", find("[data-label='block']"))
     page.type(Keys.ENTER)  # presses the focused button
     assert "block" in find("#answer").text
     find("#save").click()
-    page.wait(lambda: "Saved" in page.status)
-    assert rows(tmp_path)[1:] == [(third, "block")]
+    assert page.answers()[1:] == [(third, "block", "-", 0, 0)]
     find("#undo").click()
-    page.wait(lambda: page.map == third and "Taken back" in page.status)
-    assert len(rows(tmp_path)) == 1
-
+    assert page.map == third
+    find("#undo").click()  # of the skip
+    assert page.map == second
+    find("#skip").click()
     for _ in range(12):
-        page.press("H")
+        page.type("H")
     assert page.map == second, "the skipped map comes last"
     page.type("H")
-    done = browser.find_element(By.ID, "done")
-    page.wait(done.is_displayed)
-    assert "All 14 maps" in done.text
+    assert "All 14 maps" in find("#done").text
     assert page.count == "14 of 14 labelled"
-    assert len(set(rows(tmp_path))) == 14
+    assert len({name for name, *_ in page.answers()}) == 14
 
 
-def test_no_key_is_lost_when_typing_fast(browser, serve, tmp_path):
-    """Six labels in a row without a pause between their keys: faster than anyone types."""
-    _, address = serve(maps=60)
-    page = Page(browser, address)
-    ahead = "return upcoming.slice(0, 12).every((name) => loaded.has(name))"
-    given = []
-    for _ in range(5):
-        page.wait(lambda: browser.execute_script(ahead))
-        for keys in ("DBvsS", "HmS", "d1w" + Keys.ENTER):
-            page.type(keys)
-        given += [GIVEN[1], GIVEN[3], ("vertical", "s", 2, 0), GIVEN[4]]
-        given += [("vertical+diagonal", "s", 1, 2), ("diagonal", "w", 1, 1)]
-        expected = f"{len(given)} of 60 labelled"
-        page.wait(lambda: page.count == expected)  # noqa: B023 - called before the next round
-    page.wait(lambda: len(rows(tmp_path)) == 30)
-    labels = answers(tmp_path)
-    assert [row[1:] for row in labels] == given
-    assert len({row[0] for row in labels}) == 30
-    page.wait(lambda: "Saved" in page.status)
+def test_a_click_on_an_earlier_label_goes_back_to_it(page):
+    first = [page.press(keys) for keys in ("B", "H", "D")]
+    page.find("#recent button:nth-child(2)").click()
+    assert (page.map, page.count) == (first[1], "1 of 14 labelled")
+    assert page.press("B") == first[1]
+    assert page.map == first[2], "in the old order"
 
 
-def test_answers_can_be_corrected_before_they_are_saved(browser, serve, tmp_path):
-    _, address = serve()
-    page = Page(browser, address)
+def test_answers_can_be_corrected_before_they_are_saved(page):
     first = page.map
     page.type("sv" + Keys.ENTER)
     assert "what are the columns?" in page.status
@@ -268,53 +208,77 @@ def test_answers_can_be_corrected_before_they_are_saved(browser, serve, tmp_path
     page.type("dw0" + Keys.ENTER)
     assert "how plain is the diagonal?" in page.status
     page.type("vu")  # undo takes back the answers first
-    assert page.map == first
-    assert not (tmp_path / "annotations" / "labels.csv").exists()
+    assert (page.map, page.count) == (first, "0 of 14 labelled")
     assert page.press("mw" + Keys.ESCAPE + "hpp" + Keys.BACKSPACE + "W") == first
-    assert answers(tmp_path) == [(first, "heterogeneous", "pw", 2, 0)]
+    assert page.answers() == [(first, "heterogeneous", "pw", 2, 0)]
 
 
-def test_a_held_key_and_a_shortcut_of_the_browser_give_no_labels(browser, serve, tmp_path):
-    _, address = serve()
-    page = Page(browser, address)
+def test_a_held_key_and_a_shortcut_of_the_browser_give_no_labels(page, browser):
     press = (
         "document.dispatchEvent(new KeyboardEvent('keydown', "
         "{key: 'H', shiftKey: true, bubbles: true, %s}))"
     )
     for held in ("repeat: true", "ctrlKey: true", "metaKey: true", "altKey: true"):
         browser.execute_script(press % held)
-    before = page.map
+    assert page.count == "0 of 14 labelled"
     browser.execute_script((press % "repeat: false") + ";" + (press % "repeat: true"))
-    page.wait(lambda: page.map != before and "Saved" in page.status)
-    assert len(rows(tmp_path)) == 1
-
-
-def test_a_second_window_cannot_label_a_map_that_is_labelled(browser, serve, tmp_path):
-    _, address = serve()
-    page = Page(browser, address)
-    window = browser.current_window_handle
-    browser.switch_to.new_window("tab")
-    show_as(browser)
-    first = Page(browser, address).press("vS")
-    browser.close()
-    browser.switch_to.window(window)
-    assert page.map == first
-    page.type("D")
-    page.wait(lambda: "Another window" in page.status)
-    assert rows(tmp_path) == [(first, "vertical")]
     assert page.count == "1 of 14 labelled"
 
 
-def test_nothing_is_loaded_from_elsewhere_and_nothing_is_out_of_sight(browser, serve):
-    _, address = serve()
-    browser.get_log("browser")  # of the tests before: reading empties it
-    page = Page(browser, address)
-    page.press("H")
-    loaded = browser.execute_script(
-        "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+def test_a_second_window_cannot_label_a_map_that_is_labelled(page, browser, folder):
+    window, first = browser.current_window_handle, page.map
+    browser.switch_to.new_window("tab")
+    show_as(browser)
+    assert Page(browser, folder).press("vS") == first
+    browser.close()
+    browser.switch_to.window(window)
+    page.wait(lambda: page.count == "1 of 14 labelled")
+    assert page.map != first
+    browser.execute_script("localStorage.setItem(key, '[]')")  # as if behind the page's back
+    page.type("D")
+    assert "Another window" in page.status
+    assert (page.map, page.count) == (first, "0 of 14 labelled")
+
+
+def test_a_browser_that_keeps_nothing_more_says_so(page, browser):
+    browser.execute_script(
+        "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }"
     )
-    assert loaded
-    assert all(name.startswith(address) for name in loaded)
+    first = page.map
+    page.type("B")
+    assert "keeps no more labels" in page.status
+    assert (page.map, page.count) == (first, "0 of 14 labelled")
+
+
+def test_annotators_and_passes_have_orders_and_labels_of_their_own(page, browser, folder):
+    orders = {}
+    for annotator, number in (("someone", 1), ("someone", 2), ("Zoë O", 1)):
+        other = Page(browser, folder, annotator, number)
+        assert other.count == "0 of 14 labelled"
+        orders[annotator, number] = tuple(browser.execute_script("return order"))
+        other.type("B")
+    assert len(set(orders.values())) == 3
+    assert {tuple(sorted(order)) for order in orders.values()} == {
+        tuple(MapSet.load(folder).table["map"])
+    }
+    page.open()
+    assert page.count == "1 of 14 labelled"
+
+
+def test_an_address_without_a_name_says_what_to_do(page, browser, folder):
+    browser.get("about:blank")
+    browser.get(page.address.split("#")[0])
+    page.wait(lambda: "names annotator and pass" in page.status)
+    page.type("B")
+    assert browser.execute_script("return labels.length") == 0
+
+
+def test_nothing_is_loaded_and_nothing_is_out_of_sight(page, browser):
+    browser.get_log("browser")  # of the tests before: reading empties it
+    page.open()
+    page.type("H")
+    loaded = "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+    assert browser.execute_script(loaded) == []
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
     for element in browser.find_elements(By.CSS_SELECTOR, "button, #map"):
         box = element.rect
@@ -325,20 +289,8 @@ def test_nothing_is_loaded_from_elsewhere_and_nothing_is_out_of_sight(browser, s
         assert button.accessible_name
 
 
-def test_a_page_from_elsewhere_cannot_label(browser, serve, elsewhere, tmp_path):
-    _, address = serve()
-    name = Page(browser, address).map
-    browser.get(elsewhere)
-    attempt = """
-        const [address, name, mode, kind, done] = arguments;
-        const body = JSON.stringify({
-          map: name, label: "block", columns: "-", number: 0, diagonal: 0, tokens: "shown"
-        });
-        fetch(address + "label", {method: "POST", mode, headers: {"Content-Type": kind}, body})
-          .then((answer) => done(answer.type), () => done("refused"));
-    """
-    kinds = (("cors", "application/json"), ("cors", "text/plain"), ("no-cors", "text/plain"))
-    answers = [browser.execute_async_script(attempt, address, name, *kind) for kind in kinds]
-    assert answers[:2] == ["refused", "refused"]
-    assert answers[2] in ("refused", "opaque"), "sent, but the answer cannot be read"
-    assert not (tmp_path / "annotations" / "labels.csv").exists()
+def test_the_command_prints_the_address(root, folder):
+    command = [sys.executable, "-m", "darksecrets.paper.patterns", "label"]
+    command += ["--annotations", str(folder), "--annotator", "ada", "--pass", "2"]
+    said = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    assert f"{(folder / 'label.html').as_uri()}#annotator=ada&pass=2" in said

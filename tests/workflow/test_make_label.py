@@ -28,5 +28,4 @@ def test_make_label(root, tmp_path, run):
         "--annotations": "annotations/my-run.2",
         "--annotator": "Zoë O",
         "--pass": "2",
-        "--port": "8419",
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -32,48 +31,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _label(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns.page.server import serve
+    from darksecrets.paper.patterns.labelling import prepare, write_page
 
-    rater = (options.annotator, options.number, options.port)
-    if not options.shipped:
-        serve(options.annotations, options.maps, *rater)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        sample = Path(folder) / "maps"
-        sample_set(MapSet.load(SHIPPED), SAMPLE_SIZE, SAMPLE_SEED).save(sample)
-        with contextlib.suppress(KeyboardInterrupt):  # Ctrl+C stops the page
-            serve(options.annotations, sample, *rater)
-    _print_agreement_with_shipped(options.annotations)
-
-
-def _print_agreement_with_shipped(folder: Path) -> None:
-    from darksecrets.paper.patterns.annotator_agreement import compare_with_set, confusions
-
-    given, shipped = MapSet.load(folder), MapSet.load(SHIPPED)
-    if given.labels.empty:
-        sys.stdout.write("\nNo map was labelled: there is no agreement to report.\n")
-        return
-    table = compare_with_set(given, shipped)
-    table = table[table["maps_of"] == "all"].drop(columns="maps_of")
-    counts = confusions(given, shipped)
+    if options.shipped:
+        with tempfile.TemporaryDirectory() as folder:
+            sample = Path(folder) / "maps"
+            sample_set(MapSet.load(SHIPPED), SAMPLE_SIZE, SAMPLE_SEED).save(sample)
+            prepare(options.annotations, sample)
+    else:
+        prepare(options.annotations, options.maps)
+    address = write_page(options.annotations, options.annotator, options.number)
     sys.stdout.write(
-        f"\nAgreement with the shipped labels:\n{_as_text(table)}\n"
-        f"Shipped (rows) and yours, the paper's definition:\n{counts.to_string()}\n"
+        f"Open {address} in a browser. It keeps every label as soon as it is given. Download the "
+        f"labels from the page, then add them to {options.annotations}:\n"
+        f"  python -m darksecrets.paper.patterns add {options.annotations} <file>\n"
     )
 
 
 def _check(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns.page.server import check
+    from darksecrets.paper.patterns.labelling import check_annotator
 
-    check(options.annotator, options.port)
+    check_annotator(options.annotator)
+
+
+def _add(options: argparse.Namespace) -> None:
+    from darksecrets.paper.patterns.labelling import add_labels
+
+    count = add_labels(options.folder, options.file)
+    sys.stdout.write(f"{count} labels are in {options.folder}.\n")
 
 
 def _agreement(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns.annotator_agreement import compare_passes
+    from darksecrets.paper.patterns import annotator_agreement
     from darksecrets.paper.patterns.tables import AGREEMENT
 
-    table = compare_passes(MapSet.load(options.folder))
-    sys.stdout.write(_as_text(table))
+    given = MapSet.load(options.folder)
+    if not options.shipped:
+        table = annotator_agreement.compare_passes(given)
+        sys.stdout.write(_as_text(table))
+    else:
+        shipped = MapSet.load(SHIPPED)
+        table = annotator_agreement.compare_with_set(given, shipped)
+        of_all = table[table["maps_of"] == "all"].drop(columns="maps_of")
+        counts = annotator_agreement.confusions(given, shipped)
+        sys.stdout.write(
+            f"Agreement with the shipped labels:\n{_as_text(of_all)}\n"
+            f"Shipped (rows) and yours, the paper's definition:\n{counts.to_string()}\n"
+        )
     if options.csv is not None:
         AGREEMENT.write(table, options.csv)
 
@@ -88,27 +92,33 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    label = commands.add_parser("label", help="label maps in the browser")
+    label = commands.add_parser("label", help="make the page for labelling maps in a browser")
     label.set_defaults(command=_label)
     label.add_argument("--annotations", type=Path, required=True, help="folder of maps and labels")
     source = label.add_mutually_exclusive_group()
     source.add_argument("--maps", type=Path, help="sampled maps to copy into a new folder")
     source.add_argument(
-        "--shipped",
-        action="store_true",
-        help=f"{SAMPLE_SIZE} maps of the shipped set, and at the end the agreement with its labels",
+        "--shipped", action="store_true", help=f"{SAMPLE_SIZE} maps of the shipped set"
     )
     _add_rater(label)
-    _add_port(label)
 
-    check = commands.add_parser("check", help="check name, pass and port before sampling maps")
+    check = commands.add_parser("check", help="check name and pass before sampling maps")
     check.set_defaults(command=_check)
     _add_rater(check)
-    _add_port(check)
+
+    add = commands.add_parser("add", help="add labels that were downloaded from the page")
+    add.set_defaults(command=_add)
+    add.add_argument("folder", type=Path, help="folder of maps and labels")
+    add.add_argument("file", type=Path, help="the file that was downloaded")
 
     agreement = commands.add_parser("agreement", help="compare annotators and passes")
     agreement.set_defaults(command=_agreement)
     agreement.add_argument("folder", type=Path, help="folder of maps and labels")
+    agreement.add_argument(
+        "--shipped",
+        action="store_true",
+        help="compare labels of shipped maps with theirs",
+    )
     agreement.add_argument("--csv", type=Path, metavar="FILE", help="also write the table to it")
     return parser
 
@@ -123,19 +133,6 @@ def _add_rater(parser: argparse.ArgumentParser) -> None:
         default=1,
         help=f"1, 2, or {SETTLED} to settle the maps on which passes disagree (default 1)",
     )
-
-
-def _add_port(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--port", type=_port, default=8419, help="default %(default)s; 0: any free one"
-    )
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port < 2**16:
-        raise argparse.ArgumentTypeError(f"{port} is not a port")
-    return port
 
 
 if __name__ == "__main__":

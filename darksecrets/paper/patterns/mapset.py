@@ -87,7 +87,7 @@ class MapSet:
         """
         folder = Path(folder)
         table = _read_table(folder)
-        labels = _read_labels(folder / LABELS, set(table["map"]))
+        labels = read_labels(folder / LABELS, set(table["map"]))
         return cls(table, list(_read_maps(folder, table)), labels)
 
     def settled(self) -> pd.DataFrame:
@@ -178,7 +178,16 @@ def _read_array(path: Path, name: str) -> npt.NDArray[Any]:
     raise InputError(f"{path} has no array `{name}`: {found}. Restore the file.")
 
 
-def _read_labels(path: Path, maps: Collection[str]) -> pd.DataFrame:
+def read_labels(path: Path, maps: Collection[str]) -> pd.DataFrame:
+    """Read labels and check them, see `MapSet.load`; no rows if there is no file.
+
+    Args:
+        path: The table.
+        maps: Names of the maps that labels may be of.
+
+    Raises:
+        InputError: See `MapSet.load`.
+    """
     if not path.is_file() or path.stat().st_size == 0:
         return no_labels()
     labels = LABELS_TABLE.read(path)

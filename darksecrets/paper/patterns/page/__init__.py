@@ -1,1 +1,1 @@
-"""The labelling page: a local web page that shows one map after another and saves its label."""
+"""The page on which people label attention maps: one file that keeps labels in the browser."""

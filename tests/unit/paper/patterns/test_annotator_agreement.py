@@ -13,11 +13,9 @@ from darksecrets.paper.patterns.annotator_agreement import (
     compare_with_set,
     confusions,
 )
-from darksecrets.paper.patterns.classes import PATTERNS, Answers
+from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.labelled_maps import SHIPPED
-from darksecrets.paper.patterns.labelling import Pass, open_labels, prepare
 from darksecrets.paper.patterns.mapset import ANSWERS, MapSet, label_table, strict_labels
-from darksecrets.paper.patterns.page import server
 from darksecrets.paper.patterns.sampling import sample_set
 from darksecrets.paper.patterns.tables import AGREEMENT
 
@@ -233,23 +231,3 @@ def test_the_maps_to_label_again_are_a_blind_sample_of_the_set(shipped):
 def test_agreement_with_the_set_needs_a_label(shipped):
     with pytest.raises(InputError, match="No map is labelled yet"):
         compare_with_set(sample_set(shipped, 5, seed=1), shipped)
-
-
-def test_the_command_labels_shipped_maps_and_reports_at_the_end(tmp_path, capsys, monkeypatch):
-    def serve(folder, sample, annotator, number, port):
-        prepare(folder, sample)
-        assert not (folder / "labels.csv").exists(), "blind"
-        with open_labels(folder) as file:
-            labelling = Pass(MapSet.load(folder), file, annotator, number)
-            for _ in range(4):
-                labelling.label(labelling.waiting[0], Answers("block", "-", 0, 0))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(server, "serve", serve)
-    folder = tmp_path / "annotations"
-    command = ["label", "--shipped", "--annotations", str(folder), "--annotator", "ada"]
-    assert main(command) == 0
-    shown = capsys.readouterr().out
-    assert "Agreement with the shipped labels" in shown
-    assert "settled labels (pass 1)" in shown
-    assert len(MapSet.load(folder).table) == 100

@@ -1,9 +1,8 @@
 "use strict";
 
-// Every key is answered at once. Maps are loaded ahead and drawn here, so the next map is on the
-// screen as soon as a label is given. Labels are sent one after the other. The server accepts a label
-// only for the map that is next in its own order, so no map is labelled unseen or twice. If it
-// refuses one, the page goes back to the last state that the server confirmed.
+// Every key is answered at once. Labels are kept in this browser as soon as they are given, so that a
+// reload or a crash loses none; "Download" writes them to a file. A label is for the map that is next in
+// the order of annotator and pass, so that no map is labelled unseen or twice.
 
 const find = (id) => document.getElementById(id);
 const canvas = find("map");
@@ -14,113 +13,94 @@ const KINDS = { s: "special", p: "punctuation", w: "word" };
 const STRENGTHS = ["no diagonal", "weak diagonal", "plain diagonal"];
 
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-const shades = bytes(canvas.dataset.colours);
+const CONTENT = JSON.parse(find("content").textContent);
+const shades = bytes(CONTENT.colours);
+const maps = new Map(CONTENT.maps.map((map) => [map.name, { ...map, levels: bytes(map.levels) }]));
+const COLUMNS = ["map", "label", "columns", "number", "diagonal", "annotator", "pass", "tokens", "time"];
+const SHOWN_AGAIN = 5; // labels and skips
 
-let confirmed = null; // the last state that the server sent
-let upcoming = []; // names of the maps to label; the first is on the screen
-let done = []; // the last maps, with the answers given to them
-let labelled = 0;
-let pending = []; // actions that the server has not confirmed
+let annotator = "";
+let pass = 1;
+let key = ""; // where this browser keeps the labels of this set, annotator and pass
+let order = []; // names of all maps of the pass, in the annotator's order
+let labels = []; // those that are kept, the last one last
+let history = []; // labels and skips, the last one last; skips are forgotten by a reload
 let answer = null; // answers to the map on the screen, so far
-let ready = false; // the map on the screen is drawn
 let showTokens = true;
-let sending = Promise.resolve();
-const loaded = new Map(); // name of a map -> its content
-const loading = new Map(); // name of a map -> promise of its content
+let first = null; // a map that was taken back comes before all others
 
-// --- the server
+const isSkip = (one) => !one.label;
+const recent = () => history.slice(-SHOWN_AGAIN);
 
-async function load(name) {
-  if (loaded.has(name)) return loaded.get(name);
-  if (!loading.has(name)) {
-    const fetched = fetch(`maps/${encodeURIComponent(name)}`)
-      .then((response) => {
-        if (!response.ok) throw new Error(`The map ${name} cannot be read.`);
-        return response.json();
-      })
-      .then((map) => {
-        map.levels = bytes(map.levels);
-        loaded.set(name, map);
-        return map;
-      })
-      .finally(() => loading.delete(name)); // so that it can be tried again
-    loading.set(name, fetched);
+// Maps without a label: skipped ones come last.
+function waiting() {
+  const known = new Set(labels.map((one) => one.map));
+  const skipped = history.filter(isSkip).map((one) => one.map).filter((name) => !known.has(name));
+  const last = [...new Set(skipped.reverse())].reverse();
+  const found = [...order.filter((name) => !known.has(name) && !last.includes(name)), ...last];
+  return found.includes(first) ? [first, ...found.filter((name) => name !== first)] : found;
+}
+
+// --- what this browser keeps
+
+function stored() {
+  return JSON.parse(localStorage.getItem(key) ?? "[]");
+}
+
+// Keep labels; returns whether that was possible.
+function keep(changed) {
+  if (JSON.stringify(stored()) !== JSON.stringify(labels)) {
+    adopt();
+    say("Another window was ahead: nothing was changed.", true);
+    return false;
   }
-  return loading.get(name);
-}
-
-function prefetch() {
-  const wanted = [...upcoming, ...done.map((one) => one.map)];
-  for (const name of wanted) load(name).then(drawRecent).catch(() => {});
-  if (loaded.size > 60) {
-    for (const name of loaded.keys()) if (!wanted.includes(name)) loaded.delete(name);
+  try {
+    localStorage.setItem(key, JSON.stringify(changed));
+  } catch (error) {
+    say(`This browser keeps no more labels (${error.name}): nothing was changed. Download them first.`, true);
+    return false;
   }
+  labels = changed;
+  return true;
 }
 
-async function post(path, content) {
-  const response = await fetch(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(content),
-  });
-  const state = await response.json();
-  if (response.status === 409) state.behind = true;
-  else if (!response.ok) throw new Error(state.error);
-  return state;
+// Take over what this browser keeps, after a start or when another window has changed it.
+function adopt() {
+  labels = stored();
+  history = [...labels];
+  first = null;
+  answer = null;
+  show();
 }
 
-function send(path, content, said) {
-  const action = { path, name: content.map };
-  pending.push(action);
-  sending = sending.then(async () => {
-    if (!pending.includes(action)) return; // an action before it failed
-    try {
-      const state = await post(path, content);
-      confirmed = state;
-      pending.shift();
-      if (state.behind) {
-        pending = [];
-        adopt(state);
-        say("Another window was ahead: nothing was changed.", true);
-      } else if (pending.length === 0) {
-        adopt(state);
-        say(said);
-      } else if (pending.every((one) => one.path !== "undo")) {
-        const sent = pending.map((one) => one.name);
-        upcoming = state.maps.filter((one) => !sent.includes(one));
-        prefetch();
-        if (!ready) show();
-      }
-    } catch (error) {
-      const lost = error instanceof TypeError; // fetch throws it if there is no answer
-      const count = pending.filter((one) => one.path === "label").length;
-      pending = [];
-      adopt(confirmed);
-      say(
-        (lost
-          ? "The server does not answer. Start it again and open the address that it prints."
-          : error.message) + (count ? ` Not saved: ${count}.` : ""),
-        true,
-      );
-    }
-  });
-}
-
-function adopt(state) {
-  const same = state.maps[0] === upcoming[0] && ready;
-  confirmed = state;
-  upcoming = [...state.maps];
-  done = [...state.done];
-  labelled = state.labelled;
-  prefetch();
-  if (same) {
-    showProgress(); // and keep the answers that the annotator may have begun to give
-    drawRecent();
-    showAnswer();
-  } else {
-    answer = null;
-    show();
+// An order of its own for every annotator and pass, the same at every start (Fisher and Yates).
+function shuffled(names, text) {
+  let state = 2166136261;
+  for (const letter of text) state = Math.imul(state ^ letter.codePointAt(0), 16777619);
+  const random = () => { // mulberry32
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+  const found = [...names];
+  for (let last = found.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [found[last], found[other]] = [found[other], found[last]];
   }
+  return found;
+}
+
+function download() {
+  const quoted = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
+  const rows = labels.map((one) => COLUMNS.map((name) => quoted({ annotator, pass, ...one }[name])));
+  const text = [COLUMNS, ...rows].map((row) => `${row.join(",")}\n`).join("");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = `labels-${annotator}-${pass}.csv`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+  say(`Downloaded: ${labels.length} labels, in ${link.download}.`);
 }
 
 // --- what is shown
@@ -131,38 +111,28 @@ function say(text, isError = false) {
 }
 
 function showProgress() {
-  find("progress").max = confirmed.total;
-  find("progress").value = labelled;
-  find("count").textContent = `${labelled} of ${confirmed.total} labelled`;
+  find("progress").max = order.length;
+  find("progress").value = labels.length;
+  find("count").textContent = `${labels.length} of ${order.length} labelled`;
 }
 
 function show() {
-  const name = upcoming[0];
-  const finished = name === undefined && pending.length === 0;
-  ready = false;
+  const [name] = waiting();
+  const finished = name === undefined;
   showProgress();
   find("done").hidden = !finished;
   find("frame").hidden = finished;
-  find("name").textContent = name === undefined ? "" : name;
+  canvas.hidden = finished;
+  find("name").textContent = name ?? "";
   find("readout").textContent = "";
+  find("download").disabled = labels.length === 0;
   if (finished) {
-    find("done").textContent =
-      `All ${confirmed.total} maps of this pass are labelled and saved. ` +
-      "You can close this page and stop the server.";
+    find("done").textContent = `All ${order.length} maps of this pass are labelled. Download the labels.`;
     delete canvas.dataset.name;
-  } else if (name !== undefined && loaded.has(name)) {
-    canvas.hidden = false;
-    ready = true;
+  } else {
     drawMap();
     canvas.dataset.name = name;
-    canvas.setAttribute("aria-label", `Attention map ${labelled + 1} of ${confirmed.total}`);
-  } else {
-    canvas.hidden = true;
-    delete canvas.dataset.name;
-    if (name !== undefined) {
-      const again = () => { if (!ready && upcoming[0] === name) show(); };
-      load(name).then(again).catch((error) => say(error.message, true));
-    }
+    canvas.setAttribute("aria-label", `Attention map ${labels.length + 1} of ${order.length}`);
   }
   drawRecent();
   showAnswer();
@@ -185,30 +155,25 @@ function showAnswer() {
         (diagonal && answer.diagonal === Number(diagonal)));
     button.classList.toggle("given", Boolean(chosen));
     if (label || kind || diagonal) button.setAttribute("aria-pressed", String(Boolean(chosen)));
-    button.disabled = button.id === "undo" ? done.length === 0 && answer === null
+    button.disabled = button.id === "undo" ? history.length === 0 && answer === null
       : button.id === "tokens" ? false
       : button.id === "save" ? problem() !== null
-      : kind || diagonal ? answer === null || !ready
-      : !ready;
+      : kind || diagonal ? answer === null
+      : waiting().length === 0;
   }
   find("answer").textContent = answer === null ? "" : describe(given());
 }
 
 function drawRecent() {
-  const wanted = done.map((one) => `${one.map}${one.label}${one.columns}${one.diagonal}${loaded.has(one.map)}`);
-  const box = find("recent");
-  if (box.dataset.shown === wanted.join()) return;
-  box.dataset.shown = wanted.join();
-  box.replaceChildren(...done.map((one, place) => {
+  find("recent").replaceChildren(...recent().map((one, place) => {
     const button = document.createElement("button");
     const picture = document.createElement("canvas");
-    const map = loaded.get(one.map);
-    if (map) paint(picture, map.levels);
+    paint(picture, maps.get(one.map).levels);
     button.type = "button";
     button.append(picture, one.label ? `${one.label} ${one.columns}` : "skipped");
     button.setAttribute("aria-label", `Go back to ${one.map}, ${describe(one)}`);
     button.title = button.getAttribute("aria-label");
-    button.addEventListener("click", () => takeBack(done.length - place));
+    button.addEventListener("click", () => takeBack(recent().length - place));
     return button;
   }));
 }
@@ -230,7 +195,7 @@ function drawMap() {
   const { clientWidth, clientHeight } = find("frame");
   const narrow = window.matchMedia("(max-width: 850px)").matches; // the page scrolls
   const size = narrow ? clientWidth : Math.min(clientWidth, clientHeight);
-  draw(canvas, loaded.get(upcoming[0]), size, showTokens);
+  draw(canvas, maps.get(waiting()[0]), size, showTokens);
 }
 
 // Draw a map with its tokens, the kinds of its columns, and where the second sentence starts.
@@ -300,7 +265,7 @@ function draw(target, map, height, tokens) {
 }
 
 function redraw() {
-  if (ready) drawMap();
+  if (order.length && waiting().length) drawMap();
   for (const drawing of document.querySelectorAll("#borderline canvas")) {
     draw(drawing, drawing.map, drawing.parentElement.clientWidth, false);
   }
@@ -320,7 +285,6 @@ function given() {
 
 // Why the answers cannot be saved; null if they can.
 function problem() {
-  if (!ready) return "The map is not drawn yet: press the key again.";
   if (answer === null) return "Give the class first.";
   if (WITH_COLUMNS.includes(answer.label) && !answer.presses) {
     return `${answer.label}: what are the columns? s, p or w`;
@@ -337,43 +301,42 @@ function save() {
     say(wrong, true);
     return;
   }
-  const saved = given();
-  const name = upcoming.shift();
-  done = [...done, { map: name, ...saved }].slice(-5);
-  labelled += 1;
+  const time = `${new Date().toISOString().slice(0, 19)}Z`;
+  const tokens = showTokens ? "shown" : "hidden";
+  const label = { map: waiting()[0], ...given(), tokens, time };
+  if (!keep([...labels, label])) return;
+  history.push(label);
   answer = null;
-  say("");
-  send("label", { map: name, ...saved, tokens: showTokens ? "shown" : "hidden" }, `Saved: ${describe(saved)}.`);
+  say(`Saved: ${describe(label)}.`);
   show();
 }
 
 function skip() {
-  const name = upcoming.shift();
-  done = [...done, { map: name }].slice(-5);
+  history.push({ map: waiting()[0] });
+  first = null;
   answer = null;
-  say("");
-  send("skip", { map: name }, "Skipped: it comes again at the end.");
+  say("Skipped: it comes again at the end.");
   show();
 }
 
+// Take back the last labels and skips; the first of their maps is then on the screen.
 function takeBack(count) {
-  if (done.length < count) {
+  if (history.length < count) {
     say("There is nothing to take back yet.", true);
     return;
   }
+  const back = history.slice(-count);
+  const gone = new Set(back.filter((one) => !isSkip(one)).map((one) => one.map));
+  if (!keep(labels.filter((one) => !gone.has(one.map)))) return;
+  history = history.slice(0, -count);
+  first = back[0].map;
   answer = null;
-  say("");
-  for (let one = 0; one < count; one++) {
-    const last = done.pop();
-    upcoming = [last.map, ...upcoming.filter((name) => name !== last.map)];
-    if (last.label) labelled -= 1;
-    send("undo", {}, count > 1 ? `Taken back: ${count}.` : "Taken back.");
-  }
+  say(count > 1 ? `Taken back: ${count}.` : "Taken back.");
   show();
 }
 
-function press(key, isLast = false) {
-  const button = buttons.find((one) => one.dataset.key === key);
+function press(letter, isLast = false) {
+  const button = buttons.find((one) => one.dataset.key === letter);
   if (!button) return;
   const { label, kind, diagonal } = button.dataset;
   if (button.id === "tokens") {
@@ -384,9 +347,8 @@ function press(key, isLast = false) {
   } else if (button.id === "undo") {
     if (answer === null) takeBack(1);
     else clear();
-  } else if (!ready) {
-    if (upcoming.length || pending.length) say(problem(), true);
-    if (upcoming.length && !loading.has(upcoming[0])) show(); // loading it has failed: try again
+  } else if (waiting().length === 0) {
+    return;
   } else if (button.id === "skip") {
     skip();
   } else if (button.id === "save") {
@@ -431,11 +393,12 @@ document.addEventListener("keydown", (event) => {
   // A held key counts once, even on a focused button.
   if (event.repeat && onButton) event.preventDefault();
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  const key = event.key.toLowerCase();
-  if (onButton && (key === "enter" || key === " ")) return; // presses that button
-  if (key === "escape") clear();
-  else if (key === "backspace") backspace();
-  else if (buttons.some((one) => one.dataset.key === key)) press(key, event.shiftKey);
+  if (!order.length || event.target.tagName === "INPUT") return; // the name is not given yet
+  const letter = event.key.toLowerCase();
+  if (onButton && (letter === "enter" || letter === " ")) return; // presses that button
+  if (letter === "escape") clear();
+  else if (letter === "backspace") backspace();
+  else if (buttons.some((one) => one.dataset.key === letter)) press(letter, event.shiftKey);
   else return;
   event.preventDefault();
 });
@@ -444,15 +407,14 @@ canvas.addEventListener("mousemove", (event) => {
   const column = Math.floor((event.offsetX - canvas.margin) / canvas.cell);
   const row = Math.floor((event.offsetY - 1) / canvas.cell);
   const inside = Math.min(row, column) >= 0 && Math.max(row, column) < canvas.count;
-  const { tokens } = (ready && loaded.get(upcoming[0])) || {};
+  const { tokens } = maps.get(waiting()[0]) ?? {};
   find("readout").textContent = inside && tokens && showTokens ? `${tokens[row]} → ${tokens[column]}` : "";
 });
 
-find("guide").addEventListener("toggle", async () => {
+find("guide").addEventListener("toggle", () => {
   const box = find("borderline");
   if (!find("guide").open || box.children.length) return;
-  const maps = await (await fetch("borderline")).json();
-  for (const map of maps) {
+  for (const map of CONTENT.borderline) {
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
     const drawing = document.createElement("canvas");
@@ -466,17 +428,35 @@ find("guide").addEventListener("toggle", async () => {
   redraw();
 });
 
+// Begin or go on with the pass that the address names: #annotator=ada&pass=1
+function start() {
+  const asked = new URLSearchParams(window.location.hash.slice(1));
+  annotator = (asked.get("annotator") ?? "").trim();
+  pass = Number(asked.get("pass") ?? 1);
+  const settles = pass === CONTENT.settled;
+  order = shuffled(settles ? CONTENT.disputed : [...maps.keys()], `${annotator} ${pass}`);
+  const wrong = !annotator || /[",\n]/.test(annotator) ? "Open the address that `make label` prints: it names annotator and pass."
+    : ![1, 2, CONTENT.settled].includes(pass) ? `There is no pass ${pass}.`
+    : settles && !order.length ? "There is nothing to settle."
+    : "";
+  find("who").textContent = wrong ? "" : `Pass ${pass} · ${annotator}`;
+  if (wrong) {
+    order = [];
+    for (const button of buttons) button.disabled = true;
+    say(wrong, true);
+    return;
+  }
+  key = `labels ${CONTENT.set} ${annotator} ${pass}`;
+  say("");
+  adopt();
+}
+
 for (const example of document.querySelectorAll("canvas.example")) {
   paint(example, bytes(example.dataset.levels));
 }
+find("download").addEventListener("click", download);
 new ResizeObserver(redraw).observe(find("frame"));
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-
-(async () => {
-  try {
-    adopt(await (await fetch("state")).json());
-    say("");
-  } catch (error) {
-    say("The server does not answer. Start it again and open the address that it prints.", true);
-  }
-})();
+window.addEventListener("hashchange", start);
+window.addEventListener("storage", (event) => { if (event.key === key) adopt(); });
+start();
