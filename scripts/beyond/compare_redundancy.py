@@ -11,11 +11,9 @@ def main(job: Job) -> None:
     from darksecrets.beyond.redundancy import declared, measure, statistics
 
     params, output = job.params, job.output
-    declared.HEAD_DISTANCES.gather(job.input.all("head_distances"), output.head_distances)
     examples = pd.concat(map(declared.EXAMPLE_DISTANCES.read, job.input.all("example_distances")))
-    distances = declared.HEAD_DISTANCES.read(output.head_distances)
+    distances = pd.concat(map(declared.HEAD_DISTANCES.read, job.input.all("head_distances")))
     declared.REDUNDANCY.write(statistics.summarize(examples, distances), output.redundancy)
-    declared.REDUNDANCY_CHANGES.write(statistics.changes(examples), output.redundancy_changes)
 
     tasks = dict.fromkeys(task for task, _ in params.models)
     folders = dict(zip(tasks, job.input.all("statistics"), strict=True))
@@ -27,7 +25,5 @@ def main(job: Job) -> None:
         )
         for task, model in params.models
     }
-    agreement = measure.agreement(typed, params.resamples, params.seed)
     declared.HEAD_TYPES.write(measure.types(typed), output.head_types)
     declared.HEAD_TYPE_COUNTS.write(measure.counts(typed), output.head_type_counts)
-    declared.HEAD_TYPE_AGREEMENT.write(agreement, output.head_type_agreement)

@@ -26,7 +26,6 @@ def main(job: Job) -> None:
     draws = {key: params.resampling[key] for key in ("bootstrap", "permutations", "seed")}
     found = {
         tables.TASK_AGREEMENT: agreement.task_agreement(heads, params.metrics, draws),
-        tables.WORST_OVERLAP: agreement.worst_overlap(heads, params.metrics, draws),
         tables.WORST_HEADS: agreement.worst_heads(heads, params.metrics, draws, words),
         tables.LINKED_GROUPS: groups,
     }

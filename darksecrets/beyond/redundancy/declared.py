@@ -12,14 +12,12 @@ from darksecrets.core.run.columns import (
     MAPS,
     P_VALUE,
     Q_VALUE,
-    STATE_OF_MAPS,
-    TASK,
     names,
     per_head,
 )
 from darksecrets.core.run.shown import Shown
 from darksecrets.core.run.tables import Table, flag, integer, interval, like, number, share, text
-from darksecrets.paper.features.tables import LAYER_OR_ALL, SEEDS
+from darksecrets.paper.features.tables import LAYER_OR_ALL
 
 #: Types of heads, in the order in which the released code of Clark et al. (2019) assigns them: of
 #: several, it draws the last. `broad for its length` is not from there.
@@ -83,7 +81,7 @@ EXAMPLE_DISTANCES = Table(
 
 REDUNDANCY = Table(
     "redundancy",
-    "How redundant heads are: the mean distance of `head_distances.parquet` for some pairs of "
+    "How redundant heads are: the mean distance of some pairs of "
     "heads. Intervals: bootstrap over examples; empty with fewer than 6. Kinds without pairs have "
     "no rows.",
     (
@@ -111,37 +109,6 @@ REDUNDANCY = Table(
         integer("examples", "examples with such pairs", low=1),
     ),
     key=(*names(*MAPS), "pairs"),
-)
-
-REDUNDANCY_CHANGES = Table(
-    "redundancy_changes",
-    "How fine-tuning changes the distances of `redundancy.csv`: `finetuned` − `pretrained`, paired "
-    "over examples. Interval and test need 6 examples; with one seed they are about two models.",
-    (
-        TASK,
-        _PAIRS,
-        SEEDS,
-        like(_DISTANCE, "mean distance of `pretrained`", name="before", control_of="after"),
-        like(_DISTANCE, "mean distance of `finetuned`", name="after"),
-        number(
-            "change",
-            "`after` − `before`; below 0, heads attend more alike",
-            "nats",
-            low=-math.log(2),
-            high=math.log(2),
-        ),
-        *interval("change", unit="nats", bounds=(-math.log(2), math.log(2)), optional=True),
-        like(
-            P_VALUE,
-            "p-value of no change, two-sided: the larger of two, of the interval and "
-            "of random signs of the examples' changes",
-            optional=True,
-        ),
-        like(Q_VALUE, "its false discovery rate over all rows", optional=True),
-        integer("examples", "examples with such pairs in all models", low=1),
-    ),
-    key=("task", "pairs"),
-    may_be_empty=True,
 )
 
 _PROBABILITY = "share of the bootstrap samples of the examples, as wide as Student's t"
@@ -187,44 +154,7 @@ HEAD_TYPE_COUNTS = Table(
     key=(*names(*MAPS), "layer", "type"),
 )
 
-#: Models whose heads' types `head_type_agreement.csv` compares.
-COMPARED_TYPES = ("seeds", "fine-tuning", "tasks", "random")
-
-HEAD_TYPE_AGREEMENT = Table(
-    "head_type_agreement",
-    "Whether the same heads are of the same main type in two models; means over pairs of models.",
-    (
-        text(
-            "compared",
-            "`seeds`: fine-tuned models of a task; `fine-tuning`: the pre-trained and the "
-            "fine-tuned models of a task; `tasks`: one state on two tasks (the first seeds); "
-            "`random`: the pre-trained encoder and that with random weights",
-            values=COMPARED_TYPES,
-        ),
-        like(TASK, "task of the models; empty for `tasks`", optional=True),
-        like(STATE_OF_MAPS, "state of the models; empty if two", optional=True),
-        integer("pairs", "pairs of models", low=1),
-        share("agreement", "share of the heads with the same main type"),
-        *interval("agreement", bounds=(0, 1), optional=True),
-        share(
-            "control",
-            "the same if the heads of each layer are exchanged at random",
-            control_of="agreement",
-        ),
-        integer("heads", "heads of a model", low=1),
-    ),
-    key=("compared", "task", "state"),
-    may_be_empty=True,
-)
-
-TABLES = (
-    HEAD_DISTANCES,
-    REDUNDANCY,
-    REDUNDANCY_CHANGES,
-    HEAD_TYPES,
-    HEAD_TYPE_COUNTS,
-    HEAD_TYPE_AGREEMENT,
-)
+TABLES = (REDUNDANCY, HEAD_TYPES, HEAD_TYPE_COUNTS)
 
 
 SHOWN = (
@@ -236,7 +166,7 @@ SHOWN = (
         "probability that the head is of the type (bootstrap over examples)",
         kind="type",
         words={"next": "next token", "previous": "previous token", "broad": "broad (3.8 nats)"},
-        summaries=("head_type_counts", "head_type_agreement"),
+        summaries=("head_type_counts",),
         on_card=False,
     ),
 )

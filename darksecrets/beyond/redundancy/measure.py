@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -237,72 +236,6 @@ def _count_by_layer(flags: Flags) -> Integers:
     layer_counts = np.concatenate([flags, none], axis=-3).sum(axis=-1)
     everywhere = layer_counts.sum(axis=-1, keepdims=True)
     return np.concatenate([layer_counts, everywhere], axis=-1)
-
-
-def agreement(models: Models, resamples: int, seed: int) -> pd.DataFrame:
-    """The table `head_type_agreement`.
-
-    Args:
-        models: All models of the run.
-        resamples: Number of bootstrap samples of the heads.
-        seed: Seed of the samples.
-    """
-    found: dict[Compared, list[tuple[Name, Name]]] = {}
-    for key, pair in itertools.chain(_pairs_within_tasks(models), _pairs_between_tasks(models)):
-        found.setdefault(key, []).append(pair)
-    rows = []
-    for (compared, task, state), pairs in found.items():
-        main = np.array([[models[one].main, models[other].main] for one, other in pairs])
-        rows.append(
-            {"compared": compared, "task": task, "state": state, "pairs": len(pairs)}
-            | _agreement(main, resamples, seed)
-        )
-    return pd.DataFrame(rows, columns=list(declared.HEAD_TYPE_AGREEMENT.names))
-
-
-def _agreement(main: Integers, resamples: int, seed: int) -> dict[str, float]:
-    """How often both sides of [pairs, 2, layers, heads] are the same."""
-    same = (main[:, 0] == main[:, 1]).mean(axis=0)  # [layers, heads]
-    shares = np.stack([main == number for number in range(len(declared.MAIN_TYPES))]).mean(axis=-1)
-    by_chance = (shares[:, :, 0] * shares[:, :, 1]).sum(axis=0)  # [pairs, layers]
-    found = {"agreement": same.mean(), "control": by_chance.mean(), "heads": same.size}
-    if same.size < FEWEST:
-        return found
-    drawn = resampled_means(same.reshape(-1, 1), resamples, np.random.default_rng(seed))
-    low, high = interval(drawn[:, 0])
-    return found | {"ci_low": low, "ci_high": high}
-
-
-Name = tuple[str, str]
-Compared = tuple[str, str, str]
-
-
-_OF_ONE_TASK = {
-    ("finetuned", "finetuned"): ("seeds", "finetuned"),
-    ("pretrained", "finetuned"): ("fine-tuning", ""),
-    ("pretrained", RANDOM): ("random", ""),
-}
-"""What is compared, and its state in the table, by the states of two models of a task."""
-
-
-def _pairs_within_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
-    """Pairs of models of one task."""
-    for one, other in itertools.combinations(models, 2):
-        states = _state(one[1]), _state(other[1])
-        if one[0] == other[0] and states in _OF_ONE_TASK:
-            compared, state = _OF_ONE_TASK[states]
-            yield (compared, one[0], state), (one, other)
-
-
-def _pairs_between_tasks(models: Models) -> Iterator[tuple[Compared, tuple[Name, Name]]]:
-    """Pairs of models of two tasks in the same state; of fine-tuned ones, the first seeds."""
-    first: dict[tuple[str, str], Name] = {}
-    for task, model in models:
-        first.setdefault((_state(model), task), (task, model))
-    for state in dict.fromkeys(state for state, _ in first):
-        state_models = [name for (other, _), name in first.items() if other == state]
-        for pair in itertools.combinations(state_models, 2):
-            yield ("tasks", "", state), pair
 
 
 def _state(model: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,14 +13,12 @@ from darksecrets.core.arrays import Floats
 from darksecrets.core.run.columns import MAPS, names
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.paired import FEWEST, mean_intervals
-from darksecrets.core.stats.permutation import nearer_within_groups, sign_permutation
-from darksecrets.core.stats.resampling import feasible
-from darksecrets.core.stats.seeds import mean_over_seeds
+from darksecrets.core.stats.permutation import nearer_within_groups
 
 RESAMPLES = 1000
 """Bootstrap samples of the examples."""
 PERMUTATIONS = 999
-"""Random assignments of heads to layers, and random signs of changes."""
+"""Random assignments of heads to layers."""
 
 _MODEL = list(names(*MAPS))
 _COMPARED = (declared.SAME_LAYER, declared.DIFFERENT_LAYERS, declared.NEAREST)
@@ -73,58 +70,11 @@ def _means(values: pd.DataFrame, name: str, ends_of: str) -> pd.DataFrame:
     return pd.DataFrame({name: means, f"{ends_of}_low": ends[0], f"{ends_of}_high": ends[1]})
 
 
-def changes(examples: pd.DataFrame) -> pd.DataFrame:
-    """How fine-tuning changes the distances, paired over the examples of every task.
-
-    The p-value is the larger of two, as for scores: that of the interval, which covers examples and
-    seeds, and that of random signs of the examples' changes, which also holds for few examples.
-
-    Args:
-        examples: The tables `example_distances` of all models.
-
-    Returns:
-        The table `redundancy_changes`; no rows for tasks without both states.
-    """
-    rows = [
-        {"task": task, "pairs": kind, **_change(kind_rows)}
-        for task, task_rows in examples.groupby("task", sort=False)
-        for kind, kind_rows in task_rows.groupby("pairs", sort=False)
-        if {"pretrained", "finetuned"} <= set(kind_rows.dropna(subset="distance")["state"])
-    ]
-    return _corrected(pd.DataFrame(rows, columns=declared.REDUNDANCY_CHANGES.names))
-
-
 def _corrected(table: pd.DataFrame) -> pd.DataFrame:
     """Add q-values over all rows with a p-value."""
     known = table["p_value"].dropna()
     q = pd.Series(benjamini_hochberg(known), known.index)
     return table.assign(q_value=q)
-
-
-def _change(distances: pd.DataFrame) -> dict[str, float]:
-    """The change of one kind of pairs: distances after fine-tuning − before."""
-    tuned = distances[distances["state"] == "finetuned"]
-    after = tuned.pivot_table(index="idx", columns="seed", values="distance")
-    before = distances[distances["state"] == "pretrained"].set_index("idx")["distance"]
-    both = after.join(before.rename("before"), how="inner").dropna()
-    change = both[after.columns].sub(both["before"], axis=0).to_numpy().T  # [seeds, examples]
-    seeds, count = change.shape
-    found = {
-        "seeds": seeds,
-        "before": both["before"].mean(),
-        "after": both[after.columns].to_numpy().mean(),
-        "change": change.mean(),
-        "examples": count,
-    }
-    if count < FEWEST:
-        return found
-    example_change = change.mean(axis=0)
-    mean = mean_over_seeds(change.mean(axis=1), example_change.var(ddof=1) / count)
-    rng = np.random.default_rng(0)
-    (p,) = sign_permutation(example_change[None], PERMUTATIONS, rng)
-    largest = math.log(2)
-    low, high = feasible(np.stack([mean.low, mean.high]), -largest, largest)
-    return found | {"ci_low": low, "ci_high": high, "p_value": max(float(mean.p), p)}
 
 
 def _same_layer(distances: pd.DataFrame) -> float:

@@ -40,21 +40,6 @@ _INIT_SEED = integer("init_seed", "seed of the randomly initialized parameters")
 _ORDER_SEED = integer("order_seed", "seed of the data order and of dropout")
 _RUNS = integer("runs", "fine-tunings of the grid", low=4)
 
-SEED_GRID = Table(
-    "seed_grid",
-    "Scores on the validation split of every fine-tuning of a grid, after every epoch: each "
-    "initialization with each data order (Dodge et al. 2020).",
-    (
-        TASK,
-        _INIT_SEED,
-        _ORDER_SEED,
-        integer("epoch", "epoch, from 1; the last is the final model's", low=1),
-        METRIC,
-        number("score", "score after this epoch", "× 100", high=100),
-    ),
-    key=("task", "init_seed", "order_seed", "epoch", "metric"),
-)
-
 SEED_VARIANCE = Table(
     "seed_variance",
     "Components of the variance of final scores over the grid: two random effects, one run per "
@@ -184,7 +169,7 @@ EARLY_STOPPING = Table(
     may_be_empty=True,
 )
 
-TABLES = (SEED_GRID, SEED_VARIANCE, EXPECTED_MAXIMUM, EARLY_STOPPING)
+TABLES = (SEED_VARIANCE, EXPECTED_MAXIMUM, EARLY_STOPPING)
 
 
 ANALYSIS = Analysis(

@@ -226,7 +226,6 @@ def tables(grid: Grid, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
     """
     rng = np.random.default_rng([seed, *grid.task.name.encode()])
     found = {
-        declared.SEED_GRID: _grid(grid),
         declared.SEED_VARIANCE: _corrected(_variance(grid)),
         declared.EXPECTED_MAXIMUM: _maximum(grid, resamples, rng),
         declared.EARLY_STOPPING: _corrected(_stopping(grid, rng)),
@@ -235,15 +234,6 @@ def tables(grid: Grid, resamples: int, seed: int) -> dict[str, pd.DataFrame]:
         table.name: rows.assign(task=grid.task.name)[list(table.names)]
         for table, rows in found.items()
     }
-
-
-def _grid(grid: Grid) -> pd.DataFrame:
-    rows = [
-        (grid.inits[start], grid.orders[order], epoch + 1, metric, value)
-        for metric, scores in grid.scores.items()
-        for (start, order, epoch), value in np.ndenumerate(scores)
-    ]
-    return pd.DataFrame(rows, columns=["init_seed", "order_seed", "epoch", "metric", "score"])
 
 
 def _variance(grid: Grid) -> pd.DataFrame:

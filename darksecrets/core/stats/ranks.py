@@ -123,34 +123,6 @@ def rank_correlations(first: Floats, second: Floats) -> Floats:
     return _mean_products([_ranks(first)], [_ranks(second)])
 
 
-def shared_worst(
-    first: Floats, second: Floats, k: int, draws: Draws
-) -> tuple[Indices, float, float]:
-    """Heads among the k lowest of two rankings, and how likely chance shares as many.
-
-    Ties must be broken at random before, separately for each ranking: breaking them by the heads'
-    order would make rankings agree.
-
-    Args:
-        first: [heads] distinct values.
-        second: [heads] distinct values of the same heads.
-        k: How many of each are compared.
-        draws: Random samples of the heads.
-
-    Returns:
-        Numbers of the heads; the hypergeometric probability of as many or more; and the probability
-        if heads are permuted within their layers.
-    """
-    from scipy.stats import hypergeom
-
-    lowest = [np.argsort(np.argsort(values)) < k for values in (first, second)]
-    shared = np.flatnonzero(lowest[0] & lowest[1])
-    p = float(hypergeom.sf(len(shared) - 1, len(first), k, k))
-    drawn = (lowest[0] & lowest[1][draws.permuted(within=True)]).sum(axis=1)
-    within = (1 + int((drawn >= len(shared)).sum())) / (1 + len(drawn))
-    return shared, p, within
-
-
 def _ranks(values: Floats) -> Floats:
     from scipy.stats import rankdata
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from darksecrets.beyond.importance.declared import PRUNING_CHOICES, PRUNING_ORDERS
+from darksecrets.beyond.importance.declared import MLP_IMPORTANCE, PRUNING_CHOICES, PRUNING_ORDERS
 from darksecrets.beyond.landscape.declared import SWAPS
 from darksecrets.beyond.redundancy.declared import EXAMPLE_DISTANCES, HEAD_DISTANCES
 from darksecrets.core.interventions.tables import SWEEP_SETS
@@ -30,9 +30,7 @@ def page() -> str:
             _grid(("path", "content"), ((_code(path), w) for path, w in SAID["paths"].items())),
             "## Formats other than tables\n",
             _grid(("format", "files"), SAID["formats"].items()),
-            SAID["tables"].format(
-                pattern_maps=PATTERN_MAPS.file, head_distances=HEAD_DISTANCES.file
-            ),
+            SAID["tables"].format(pattern_maps=PATTERN_MAPS.file),
             *(
                 line
                 for section, tables in SECTIONS.items()
@@ -41,7 +39,8 @@ def page() -> str:
             "### Files of single jobs\n",
             "Parts of the tables above have the same columns. There are also these tables:\n",
             *map(_table, (predictions(2), BASELINE_PREDICTIONS, LAYER_SIMILARITY)),
-            *map(_table, (EXAMPLE_DISTANCES, SWEEP_SETS, PRUNING_ORDERS, PRUNING_CHOICES)),
+            *map(_table, (HEAD_DISTANCES, EXAMPLE_DISTANCES, MLP_IMPORTANCE)),
+            *map(_table, (SWEEP_SETS, PRUNING_ORDERS, PRUNING_CHOICES)),
             *map(_table, (SWAPS, *TEXT)),
             SAID["labelling"],
             *map(_table, LABELLING),

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Floats
 from darksecrets.core.interventions.results import joined
-from darksecrets.core.stats import ranks
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.ranks import Draws, agreement
-from darksecrets.paper.ablation.tables import TASK_AGREEMENT, WORST_HEADS, WORST_OVERLAP
+from darksecrets.paper.ablation.tables import TASK_AGREEMENT, WORST_HEADS
 
-WORST = (1, 2, 4, 8)
-"""How many of the worst heads of two tasks are compared; the paper names a pair."""
+WORST = 8
+"""How many of the worst heads of a task have a row; the paper names a pair."""
 
 RESAMPLES = 1000
 """Most bootstrap samples of the heads."""
@@ -77,40 +76,6 @@ def task_agreement(
     return joined(tables, TASK_AGREEMENT.names)
 
 
-def worst_overlap(
-    heads: pd.DataFrame, metrics: Mapping[str, str], draws: Mapping[str, int]
-) -> pd.DataFrame:
-    """Count the heads that are among the k worst of two tasks, beside chance.
-
-    Args:
-        heads: `head_ablation.csv`.
-        metrics: The metric to use of each task.
-        draws: See `task_agreement`.
-
-    Returns:
-        `WORST_OVERLAP`: a row per state, pair of tasks and k.
-    """
-    tables = []
-    for state, deltas in _effects_by_state(heads, metrics):
-        orders = _orders(deltas, draws["seed"])
-        for k in WORST:
-            rows = []
-            for one, other in combinations(deltas, 2):
-                size = len(orders[one])
-                if k >= size:
-                    continue
-                these = _draws(deltas[one], draws)
-                shared, p, within = ranks.shared_worst(orders[one], orders[other], k, these)
-                names = " ".join(f"L{n}H{head}" for n, head in deltas[one].table.index[shared])
-                rows.append(
-                    {"state": state, "task": one, "other_task": other, "k": k, "heads": size}
-                    | {"shared": len(shared), "shared_heads": names}
-                    | {"expected": k**2 / size, "p_value": p, "p_within_layers": within}
-                )
-            tables.append(_add_q_values(pd.DataFrame(rows), "p_value"))
-    return joined(tables, WORST_OVERLAP.names)
-
-
 def worst_heads(
     heads: pd.DataFrame,
     metrics: Mapping[str, str],
@@ -122,7 +87,7 @@ def worst_heads(
     Args:
         heads: `head_ablation.csv`.
         metrics: The metric to use of each task.
-        draws: See `task_agreement`; ties are broken as in `worst_overlap`.
+        draws: See `task_agreement`; ties are broken at random.
         equal_words: `equal_words.csv`; None if no task has two sentences.
 
     Returns:
@@ -133,7 +98,7 @@ def worst_heads(
         orders = _orders(deltas, draws["seed"])
         pairs = {task: _places(deltas[task], order, 2) for task, order in orders.items()}
         for task, order in orders.items():
-            worst = _places(deltas[task], order, min(max(WORST), len(order)))
+            worst = _places(deltas[task], order, min(WORST, len(order)))
             table = worst.to_frame(index=False).assign(state=state, task=task)
             table["rank"] = range(1, len(table) + 1)
             mine = heads["task"].eq(task) & heads["state"].eq(state)

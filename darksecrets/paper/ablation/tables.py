@@ -179,35 +179,6 @@ TASK_AGREEMENT = Table(
 
 _WORST_DELTA = like(_DELTA, "mean `delta` of the seeds, on the task's first metric")
 
-WORST_OVERLAP = Table(
-    "worst_overlap",
-    "Whether two tasks share the heads whose loss costs most: those among the k worst of both.",
-    (
-        STATE,
-        TASK,
-        like(TASK, "task it is compared with", name="other_task"),
-        integer("k", "how many of each task's heads, the lowest mean `delta` first", low=1),
-        integer("heads", "heads of the model", low=1),
-        integer("shared", "heads that are among the k worst of both tasks"),
-        text("shared_heads", "these, as `L4H1 L2H12`; empty if there are none", optional=True),
-        number(
-            "expected",
-            "mean of `shared` for k random heads of each task",
-            low=0,
-            control_of="shared",
-        ),
-        like(P_VALUE, "chance of as many or more, hypergeometric"),
-        like(Q_VALUE, "false discovery rate over the state's pairs of tasks with this k"),
-        like(
-            P_VALUE,
-            "chance of as many or more if each task's heads are permuted within layers",
-            name="p_within_layers",
-        ),
-    ),
-    key=("state", "task", "other_task", "k"),
-    may_be_empty=True,
-)
-
 WORST_HEADS = Table(
     "worst_heads",
     "The heads whose loss costs each task most, other tasks that share them, and whether they "
@@ -309,7 +280,7 @@ LINKED_GROUPS = Table(
 EFFECTS = (HEAD_ABLATION, LAYER_ABLATION, SET_ABLATION, SURVIVAL)
 """Tables that are computed from the predictions of one sweep."""
 
-OVER_TASKS = (TASK_AGREEMENT, WORST_OVERLAP, WORST_HEADS)
+OVER_TASKS = (TASK_AGREEMENT, WORST_HEADS)
 """Tables that compare the effects of heads between tasks."""
 
 TABLES = (*EFFECTS, SEED_EFFECTS, *OVER_TASKS, LINKED_GROUPS)

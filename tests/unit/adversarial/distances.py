@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from adversarial.models import EQUAL
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
 from darksecrets.beyond.redundancy.declared import DIFFERENT_LAYERS, NEAREST, SAME_LAYER
 from darksecrets.beyond.redundancy.measure import Distances
-from darksecrets.beyond.redundancy.statistics import changes, summarize
+from darksecrets.beyond.redundancy.statistics import summarize
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,7 +35,6 @@ def redundancy(size: Size, folder: Path) -> Iterator[Trial]:
                 made.interval("redundancy", "difference", row)
         yield from made.trials(kind, truth)
     yield from _alike(size)
-    yield from _fine_tuned(size)
 
 
 def _alike(size: Size) -> Iterator[Trial]:
@@ -49,30 +47,6 @@ def _alike(size: Size) -> Iterator[Trial]:
         made.interval("redundancy", "difference", compared)
         made.interval("redundancy", "distance", table[table["pairs"] != NEAREST], CI, 0.2)
     yield from made.trials("all heads are as far apart")
-
-
-def _fine_tuned(size: Size) -> Iterator[Trial]:
-    """Equal models before and after, of one seed and of several that differ; and nearer heads."""
-    for seeds, nearer, truth in ((1, 1.0, NULL), (_SEEDS, 1.0, NULL), (_SEEDS, 0.8, POWER)):
-        rng, made = np.random.default_rng(33), Statements()
-        between = np.full(math.comb(_COUNT, 2), 0.2)
-        for _ in range(size.sweeps):
-            of_seed = 1 + 0.03 * rng.normal(size=seeds) * (seeds > 1)
-            states = [("pretrained", None, between)] + [
-                ("finetuned", seed, nearer * spread * between)
-                for seed, spread in enumerate(of_seed, start=1)
-            ]
-            of_example = rng.gamma(20, 0.05, size=(_EXAMPLES, 1))
-            parts = [
-                _distances(rng, true, of_example).mean_by_example().assign(state=state, seed=seed)
-                for state, seed, true in states
-            ]
-            table = changes(pd.concat(parts, ignore_index=True).assign(task="t"))
-            made.each("redundancy_changes: p_value < 0.05", table["p_value"] < LEVEL)
-            made.any("redundancy_changes: q_value < 0.05", table["q_value"] < LEVEL)
-            made.interval("redundancy_changes", "change", table, CI)
-        kind = EQUAL if truth == NULL else "heads are nearer after fine-tuning"
-        yield from made.trials(f"{kind}, {seeds} seeds", truth)
 
 
 def _between(places: Floats) -> Floats:

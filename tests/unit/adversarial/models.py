@@ -12,7 +12,7 @@ from scipy.stats import norm
 from adversarial import sweeps
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
 from darksecrets.core.interventions.results import SweepResult
-from darksecrets.paper.ablation.agreement import task_agreement, worst_overlap
+from darksecrets.paper.ablation.agreement import task_agreement
 from darksecrets.paper.ablation.seeds import effects_over_seeds
 from darksecrets.paper.ablation.statistics import Resampling
 from darksecrets.paper.finetuning import comparison
@@ -104,26 +104,18 @@ def of_tasks(size: Size, folder: Path) -> Iterator[Trial]:
             deltas, metrics = _deltas(tasks), dict.fromkeys(tasks, "accuracy")
             within = kind == _LAYER
             found = task_agreement(deltas, metrics, _DRAWS)
-            _of_agreement("task_agreement", found, made, within=within, power=truth == POWER)
+            _of_agreement("task_agreement", found, made, within=within)
             if not within:
                 made.interval("task_agreement", "spearman", found, CI)
-            found = worst_overlap(deltas, metrics, _DRAWS)
-            found = found[found["k"] == 4] if truth == POWER else found
-            _of_agreement("worst_overlap", found, made, within=within, power=truth == POWER)
         yield from made.trials(kind or "six heads matter for all tasks", truth)
 
 
-def _of_agreement(
-    name: str, found: pd.DataFrame, made: Statements, *, within: bool, power: bool
-) -> None:
+def _of_agreement(name: str, found: pd.DataFrame, made: Statements, *, within: bool) -> None:
     """Do tasks agree? `within`: only beyond what layers explain."""
-    made.each(f"{name}: p_within_layers < 0.05", found["p_within_layers"] < LEVEL)
-    if "q_within_layers" in found:
-        made.any(f"{name}: q_within_layers < 0.05", found["q_within_layers"] < LEVEL)
-    if not within:
-        made.each(f"{name}: p_value < 0.05", found["p_value"] < LEVEL)
-        families = found.groupby("k")["q_value"].min() if "k" in found else found["q_value"].min()
-        made.each(f"{name}: q_value < 0.05, any", np.atleast_1d(families < LEVEL))
+    kinds = ("within_layers",) if within else ("within_layers", "value")
+    for kind in kinds:
+        made.each(f"{name}: p_{kind} < 0.05", found[f"p_{kind}"] < LEVEL)
+        made.any(f"{name}: q_{kind} < 0.05", found[f"q_{kind}"] < LEVEL)
 
 
 def _deltas(tasks: Mapping[str, Sequence[SweepResult]]) -> pd.DataFrame:

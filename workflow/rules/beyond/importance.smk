@@ -7,7 +7,7 @@ IMPORTANCE = "Section 4.6, importance and removal of heads"
 MEASURED = config["importance"]["tasks"] if SWEPT else []
 PRUNED = [task for task in config["importance"]["pruning"]["tasks"] if task in MEASURED]
 PRUNING = config["importance"]["pruning"]
-TABLES_OF_IMPORTANCE = ("head_importance", "mlp_importance", "importance_agreement")
+TABLES_OF_IMPORTANCE = ("head_importance", "importance_agreement")
 LEARNED = [task for task in config["importance"]["learned_gates"]["tasks"] if task in MEASURED]
 TABLES_OF_GATES = ("learned_gates", "head_gates")
 TABLES_OF_PRUNING = (
@@ -42,7 +42,7 @@ rule measure_importance:
     output:
         **{
             name: f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv"
-            for name in TABLES_OF_IMPORTANCE
+            for name in (*TABLES_OF_IMPORTANCE, "mlp_importance")
         },
     log:
         "<logs>/measure_importance/{task}/seed-{seed}.log",

@@ -6,13 +6,7 @@ from darksecrets.beyond.redundancy import preflight as redundancy_checks
 REDUNDANCY = "Section 5, redundancy of heads"
 SEVERAL_HEADS = not redundancy_checks.has_one_head(config, RESULTS / "models" / "pretrained")
 REDUNDANCY_IN_RUN = SEVERAL_HEADS and WORDS_ANNOTATED  # punctuation is a type of heads
-TABLES_OF_REDUNDANCY = (
-    "redundancy",
-    "redundancy_changes",
-    "head_types",
-    "head_type_counts",
-    "head_type_agreement",
-)
+TABLES_OF_REDUNDANCY = ("redundancy", "head_types", "head_type_counts")
 CHECKS["measure_redundancy"] = redundancy_checks.check_heads
 
 
@@ -50,7 +44,6 @@ rule compare_redundancy:
         statistics=per_task("<results>/redundancy/{task}/statistics"),
     output:
         **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_REDUNDANCY},
-        head_distances="<results>/tables/head_distances.parquet",
     log:
         "<logs>/compare_redundancy.log",
     benchmark:
@@ -83,4 +76,3 @@ draw(
 
 
 add_results(*TABLES_OF_REDUNDANCY, when=REDUNDANCY_IN_RUN)
-add_results("<results>/tables/head_distances.parquet", when=REDUNDANCY_IN_RUN)

@@ -29,7 +29,6 @@ EFFECTS = (
 )
 COMPARISONS = (
     "task_agreement",
-    "worst_overlap",
     "worst_heads",
     "linked_groups",
 )

@@ -8,17 +8,14 @@ import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, can, random_tokens, save
 
 from darksecrets.beyond.redundancy.declared import (
-    HEAD_TYPE_AGREEMENT,
     HEAD_TYPE_COUNTS,
     HEAD_TYPES,
-    MAIN_TYPES,
     TYPES,
 )
 from darksecrets.beyond.redundancy.measure import (
     THRESHOLDS,
     MapStatistics,
     Typed,
-    agreement,
     counts,
     measure_statistics,
     types,
@@ -161,37 +158,3 @@ def of_main(mains: list[list[str]]) -> Typed:
                 mean = mean.copy()
                 mean[TYPES.index(name), layer, head] += 0.2
     return Typed.of(made_up(np.random.default_rng(0), mean, 1e-3, 8), RESAMPLES, 0)
-
-
-def test_agreement_counts_the_same_main_types():
-    first = of_main([["next", "next", "none"], ["[SEP]", "none", "none"]])
-    second = of_main([["next", "none", "none"], ["[SEP]", "[CLS]", "none"]])
-    assert [MAIN_TYPES[number] for number in first.main.ravel()][:4] == [
-        *("next", "next", "none", "[SEP]")
-    ]
-    models = {
-        ("a", "pretrained"): first,
-        ("a", "finetuned/seed-1"): first,
-        ("a", "finetuned/seed-2"): second,
-        ("a", "random/seed-1"): second,
-        ("b", "pretrained"): first,
-        ("b", "finetuned/seed-1"): second,
-    }
-    table = HEAD_TYPE_AGREEMENT.check(agreement(models, RESAMPLES, 0), "agreement", "")
-    rows = table.set_index(["compared", "task", "state"]).sort_index()
-    chance = np.mean([2 / 3 * 1 / 3 + 1 / 3 * 2 / 3, 1 / 3 * 1 / 3 + 2 / 3 * 1 / 3])
-    seeds = rows.loc["seeds", "a", "finetuned"]
-    assert (seeds["pairs"], seeds["heads"]) == (1, 6)
-    assert seeds["agreement"] == pytest.approx(4 / 6)
-    assert seeds["control"] == pytest.approx(chance)
-    assert seeds["ci_low"] < 4 / 6 < seeds["ci_high"]
-    tuning = rows.loc["fine-tuning", "a", ""]
-    assert (tuning["pairs"], tuning["agreement"]) == (2, pytest.approx((1 + 4 / 6) / 2))
-    assert rows.loc["tasks", "", "pretrained"]["agreement"] == 1
-    assert rows.loc["tasks", "", "finetuned"]["agreement"] == pytest.approx(4 / 6)
-    assert rows.loc["random", "a", ""]["agreement"] == pytest.approx(4 / 6)
-    assert len(table) == 6
-
-
-def test_one_model_has_nothing_to_agree_with():
-    assert agreement({("a", "pretrained"): of_main([["next", "none"]])}, RESAMPLES, 0).empty

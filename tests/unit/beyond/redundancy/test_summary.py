@@ -116,36 +116,3 @@ def test_all_models_are_corrected_together():
     p = rows["p_value"]
     assert rows.loc["RTE", "q_value"] == pytest.approx(2 * p["RTE"])
     assert rows.loc["QQP", "q_value"] == pytest.approx(p["QQP"])
-
-
-def changed(*found: Distances, task: str = "RTE") -> pd.DataFrame:
-    """The changes from the first of some models to the others, which are seeds."""
-    models = ["pretrained", *(f"finetuned/seed-{seed}" for seed in range(1, len(found)))]
-    parts = [both(one, task, model)[0] for one, model in zip(found, models, strict=True)]
-    table = module.changes(pd.concat(parts))
-    return declared.REDUNDANCY_CHANGES.check(table, "redundancy_changes.csv", "").set_index("pairs")
-
-
-def test_changes_are_differences_on_the_same_examples():
-    before, nearer, farther = (of_positions(scale * plane(0.02)) for scale in (1, 0.8, 1.1))
-    row = changed(before, nearer, farther).loc["same layer"]
-    layer = np.repeat(np.arange(LAYERS), HEADS)
-    same = [layer[a] == layer[b] for a, b in combinations(range(COUNT), 2)]
-    means = [one.pairs[:, same].mean(axis=1) for one in (before, nearer, farther)]
-    differences = [
-        math.fsum(after - b for after, b in zip(mean, means[0], strict=True)) / EXAMPLES
-        for mean in means[1:]
-    ]
-    assert row["change"] == pytest.approx(np.mean(differences))
-    assert row["after"] - row["before"] == pytest.approx(row["change"])
-    assert (row["seeds"], row["examples"]) == (2, EXAMPLES)
-    assert row["ci_low"] < 0 < row["ci_high"], "two seeds that disagree leave it open"
-    alone = changed(before, nearer)
-    assert (alone.loc["same layer", ["p_value", "q_value"]] < 0.01).all()
-    assert alone.loc["same layer", "ci_high"] < 0 < alone.loc["other text", "p_value"]
-
-
-def test_few_examples_have_no_test_and_one_state_no_change():
-    few = [of_positions(scale * plane(0.02), examples=5) for scale in (1, 0.8)]
-    assert changed(*few)[["ci_low", "p_value", "q_value"]].isna().all(axis=None)
-    assert changed(few[0]).empty

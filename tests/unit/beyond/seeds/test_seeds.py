@@ -134,8 +134,6 @@ def test_tables_of_runs_that_differ():
     assert (early["saved"] > 0).all()
     assert (early["spearman"] > 0.4).all()
     assert (early["lost"] <= early["lost_at_random"] + 1e-9).all()
-    cells = found["seed_grid"]
-    assert len(cells) == 12 * EPOCHS * len(TASK.metrics)
 
 
 @pytest.mark.thorough

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from darksecrets.core.stats.ranks import Draws, agreement, shared_worst
+from darksecrets.core.stats.ranks import Draws, agreement
 
 
 def draws_of(layers, *, bootstrap=200, permutations=2000, seed=3):
@@ -95,17 +95,3 @@ def test_equal_values_have_no_correlation():
     found = agreement(np.zeros((1, 12)), np.arange(12.0)[None], draws_of(LAYERS))
     assert found.pairs == 0
     assert np.isnan([found.rho, found.low, found.high, found.p, found.p_within]).all()
-
-
-def test_shared_heads_and_their_chance_are_those_of_all_choices():
-    first, second = np.array([3, 0, 1, 4, 2, 5.0]), np.array([1, 0, 2, 5, 4, 3.0])
-    layers = np.array([1, 1, 1, 2, 2, 2])
-    shared, p, within = shared_worst(first, second, 2, draws_of(layers, permutations=20_000))
-    assert shared.tolist() == [1]
-    pairs = list(combinations(range(6), 2))
-    mine = {1, 2}
-    assert p == pytest.approx(np.mean([len(mine & set(pair)) >= 1 for pair in pairs]))
-    # The second ranking's two lowest heads are both in layer 1, wherever they move.
-    inside = list(combinations(range(3), 2))
-    expected = np.mean([len(mine & set(pair)) >= 1 for pair in inside])
-    assert within == pytest.approx(expected, abs=0.02)
