@@ -8,13 +8,13 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Gather the run's tables and maps, and write the page."""
-    from darksecrets.core.run import history
     from darksecrets.core.run.files import write_text
     from darksecrets.pages.atlas import building, html
     from darksecrets.pages.claims import registry
     from darksecrets.pages.claims.findings import FINDINGS
     from darksecrets.pages.claims.tables import CLAIMS
     from darksecrets.pages.contracts import TABLES
+    from darksecrets.pages.report import history
 
     tables = {path.stem: TABLES[path.stem].read(path) for path in job.input.all("tables")}
     maps = {path.stem: json.loads(path.read_text("utf-8")) for path in job.input.all("maps")}

@@ -7,9 +7,10 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Gather the records of the run's jobs."""
     from darksecrets.core.data.metrics import METRICS
-    from darksecrets.core.run import history, learned, opening
+    from darksecrets.core.run import learned
     from darksecrets.core.run.files import write_json, write_text
     from darksecrets.pages.claims.findings import FINDINGS
+    from darksecrets.pages.report import history, opening
 
     run = job.output.page.parent
     facts = history.facts(run, **job.params.facts)

@@ -12,7 +12,7 @@ def main(job: Job) -> None:
     from pathlib import Path
 
     from darksecrets.core.run.files import atomic, write_json
-    from darksecrets.core.run.opening import answers
+    from darksecrets.pages.report.opening import answers
 
     with atomic(job.output.page) as page, tempfile.TemporaryDirectory() as folder:
         numbers = Path(folder) / "answers.json"

@@ -45,7 +45,7 @@ class Run:
         comparable: Whether it has the paper's model and data.
         figures: Tables that each figure shows; figures are paths beside the page.
         left_out: Why there is no sweep; empty if there is one.
-        made: What made it, by name: the commit first, see `darksecrets.core.run.history.facts`.
+        made: What made it, by name: the commit first, see `darksecrets.pages.report.history.facts`.
         synthetic: Whether its sentences were generated, so that it says nothing about BERT.
     """
 

@@ -11,7 +11,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 from shipped import DATA, MODEL, WORDS
 
-from darksecrets.core.run import history, opening
+from darksecrets.pages.report import history, opening
 from workflow.lib.captions import plain
 from workflow.lib.configuration import origins, resolve, seeds_in_words
 from workflow.lib.preflight import CAPABILITIES, LEFT_OUT

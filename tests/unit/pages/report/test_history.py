@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from darksecrets.core.run import history, opening
 from darksecrets.core.run.errors import InputError
+from darksecrets.pages.report import history, opening
 
 LIBRARIES = {"torch": "2.13.0", "numpy": "2.4.6", "datasets": "5.2.0"}
 

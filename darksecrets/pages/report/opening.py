@@ -81,8 +81,8 @@ def html(
     """The fragment; opened by itself, it is a page.
 
     Args:
-        lines: What made the run, see `darksecrets.core.run.history.facts`.
-        costs: See `darksecrets.core.run.history.costs`.
+        lines: What made the run, see `darksecrets.pages.report.history.facts`.
+        costs: See `darksecrets.pages.report.history.costs`.
         unlearned: Tasks that fine-tuned models have not learned, with their scores in words.
         findings: What the run found, in sentences.
         scores: Table 1, as HTML.

@@ -1,0 +1,1 @@
+"""The first page of the report, and what it says of how a run was made."""
