@@ -12,7 +12,8 @@ def main(job: Job) -> None:
     from darksecrets.core.attention.store import AttentionStore
     from darksecrets.core.run.files import atomic
     from darksecrets.core.run.tables import identify
-    from darksecrets.paper.features.measures import TABLES, measure_into
+    from darksecrets.paper.features.measures import TABLES
+    from darksecrets.paper.features.measuring import measure_into
     from darksecrets.paper.finetuning import cosine
     from darksecrets.paper.finetuning.tables import COSINE, LAYER_SIMILARITY
     from darksecrets.paper.patterns import classifier

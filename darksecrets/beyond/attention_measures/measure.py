@@ -23,7 +23,7 @@ from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.columns import EFFECTIVE, MEASURE, NORMS, WEIGHTS
 from darksecrets.core.run.progress import progress
 from darksecrets.core.run.tables import identify
-from darksecrets.paper.features.measures import measure_several
+from darksecrets.paper.features.measuring import measure_several
 from darksecrets.paper.features.profiles import Collector, Profiles
 from darksecrets.paper.features.tokens import describe
 from darksecrets.paper.framenet.heads import Linked, measure, tables

@@ -19,7 +19,7 @@ from darksecrets.core.run.tables import identify
 from darksecrets.core.stats.paired import FEWEST
 from darksecrets.core.stats.resampling import interval, resampled_means, widened
 from darksecrets.paper.features import example_store
-from darksecrets.paper.features.measures import batches, uniform_batch
+from darksecrets.paper.features.batches import batches, uniform_batch
 from darksecrets.paper.features.tables import STATISTICS
 from darksecrets.paper.features.tokens import Tokens
 
@@ -65,7 +65,7 @@ class MapStatistics:
 
         Args:
             idx: Their numbers.
-            statistics: [example, statistic, layer, head] see `measures.statistics_of`.
+            statistics: [example, statistic, layer, head] see `batches.statistics_of`.
             uniform: The same under uniform attention; one head, and one layer if all are alike.
         """
         number, shape = STATISTICS.index("entropy"), (*statistics.shape[:-1], 1)

@@ -14,7 +14,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify
 from darksecrets.pages.inspect import texts
 from darksecrets.pages.inspect.texts import MODEL, Example
-from darksecrets.paper.features.measures import known_without_words, measure
+from darksecrets.paper.features.measuring import known_without_words, measure
 from darksecrets.paper.features.parser import load_pipeline, parse
 from darksecrets.paper.features.tokens import Described
 

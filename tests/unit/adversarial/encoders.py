@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from adversarial.pairs import save
 from darksecrets.paper.features.labels import FEATURES, WORD_FEATURES
-from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.profiles import Collector, Profiles
 from darksecrets.paper.features.tokens import Tokens
 

@@ -20,7 +20,7 @@ from darksecrets.beyond.syntax.measure.antecedents import Resolved, join, resolv
 from darksecrets.beyond.syntax.measure.coreference_statistics import tables
 from darksecrets.beyond.syntax.measure.guesses import Guess, Read
 from darksecrets.beyond.syntax.measure.words import WordMaps
-from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.tokens import Tokens
 from darksecrets.paper.framenet.heads import Link, Sentence
 

@@ -10,7 +10,7 @@ from adversarial import maps
 from adversarial.maps import NOUN, OTHER, PRONOUN, PUNCTUATION, SPECIAL, VERB, Head, Text
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.paper.features.labels import FEATURES, RELATIONS
-from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.tokens import Tokens
 
 Pairs = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.columns import MEASURES
 from darksecrets.core.run.tables import identify
-from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.profiles import Collector, Profiles
 from darksecrets.paper.features.tables import TOKEN_PAIR_CORRELATIONS, TOKEN_PAIRS
 from darksecrets.paper.features.tokens import describe

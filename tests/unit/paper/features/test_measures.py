@@ -15,9 +15,10 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, Even, can, random_maps, random_
 
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.stats.controls import tokens_at_likely_places
-from darksecrets.paper.features import measures
+from darksecrets.paper.features import measuring
+from darksecrets.paper.features.cells import DRAWS, control_cells, feature_chances, places_of
 from darksecrets.paper.features.labels import FEATURES, RELATIONS
-from darksecrets.paper.features.measures import DRAWS, measure
+from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.tables import SHARES, STATISTICS
 from darksecrets.paper.features.tokens import Tokens, describe
 
@@ -248,8 +249,8 @@ def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, reques
     """The cells are drawn again, and their statistic is computed by loops."""
     store = request.getfixturevalue(kind)
     found = measure(store, tokens, 3)
-    chances = measures.feature_chances(tokens)
-    drawn = [measures.control_cells([one], chances, 3) for one in tokens]
+    chances = feature_chances(tokens)
+    drawn = [control_cells([one], chances, 3) for one in tokens]
     stripes = found["stripes"].set_index(["feature", "layer", "head"])["control"]
     pairs = found["token_pairs"].set_index(["relation", "layer", "head"])["control"]
     equal = found["equal_words"].set_index(["layer", "head"])["control"]
@@ -284,9 +285,9 @@ def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, reques
 
 
 def test_control_tokens_are_as_many_ordinary_ones_and_pairs_keep_their_distance(tokens):
-    chances = measures.feature_chances(tokens)
+    chances = feature_chances(tokens)
     for one in tokens:
-        cells = measures.control_cells([one], chances, 0)
+        cells = control_cells([one], chances, 0)
         counts = one.features.sum(axis=0)
         assert set(cells.features.kinds) == set(np.flatnonzero(counts).tolist())
         ordinary = int((~one.special).sum())
@@ -309,9 +310,9 @@ def test_controls_depend_on_seed_and_example_only(store, tokens):
     first, again, other = (measure(store, tokens, seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first["stripes"], again["stripes"])
     assert (first["stripes"]["control"] != other["stripes"]["control"]).any()
-    chances = measures.feature_chances(tokens)
-    alone = measures.control_cells([tokens[2]], chances, 1)
-    together = measures.control_cells(tokens, chances, 1)
+    chances = feature_chances(tokens)
+    alone = control_cells([tokens[2]], chances, 1)
+    together = control_cells(tokens, chances, 1)
     of_third = [
         k for k, e in zip(together.features.keys, together.features.examples, strict=True) if e == 2
     ]
@@ -331,8 +332,8 @@ def test_control_tokens_stand_where_the_feature_stands():
         none = np.empty((0, 2), dtype=np.int64)
         layout = (np.zeros(52, dtype=np.int64), special, features)
         examples.append(Tokens(idx, *layout, (none,) * 4, none, layout[0], layout[0][:, None]))
-    chances = measures.feature_chances(examples)
-    cells = measures.control_cells(examples, chances, 0).features
+    chances = feature_chances(examples)
+    cells = control_cells(examples, chances, 0).features
     nouns = np.concatenate(
         [k.ravel() for k, f in zip(cells.keys, cells.kinds, strict=True) if f == 0]
     )
@@ -351,7 +352,7 @@ def test_control_tokens_stand_where_the_feature_stands():
 def test_special_tokens_are_where_the_ordinary_token_beside_them_is():
     """<s> a a a </s> </s> b b b </s>: ten tokens, ten parts."""
     special = np.array([1, 0, 0, 0, 1, 1, 0, 0, 0, 1], dtype=bool)
-    assert measures.places_of(special).tolist() == [1, 1, 2, 3, 3, 3, 6, 7, 8, 8]
+    assert places_of(special).tolist() == [1, 1, 2, 3, 3, 3, 6, 7, 8, 8]
 
 
 def test_sets_of_tokens_are_drawn_by_their_chances():
@@ -425,7 +426,7 @@ def test_without_words_special_tokens_have_the_same_weights(store, tokens):
         )
         for one in tokens
     ]
-    found = measures.known_without_words(measure(store, bare, 1))
+    found = measuring.known_without_words(measure(store, bare, 1))
     whole = measure(store, tokens, 1)
     for name in ("stripes", "cls_attention"):
         special = whole[name][whole[name]["feature"].isin(["[CLS]", "[SEP]"])].reset_index(

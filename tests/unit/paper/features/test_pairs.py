@@ -11,9 +11,9 @@ from scipy import stats
 
 from darksecrets.core.stats.contrasts import SIGNS
 from darksecrets.core.stats.paired import FEWEST
-from darksecrets.paper.features import measures
+from darksecrets.paper.features.cells import control_cells, feature_chances
 from darksecrets.paper.features.labels import FEATURES, RELATIONS
-from darksecrets.paper.features.measures import measure
+from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.pairs import (
     ROUNDING,
     Differences,
@@ -135,7 +135,7 @@ def test_differences_are_those_of_loops_over_the_drawn_cells(tmp_path):
         maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
     store = save(tmp_path / "store", maps)
     tables = measure(store, tokens, 11)
-    drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 11).compared
+    drawn = control_cells(tokens, feature_chances(tokens), 11).compared
     assert drawn["pairs"]
     assert drawn["equal"]
     rows = control_columns(tables["pair_controls"])
@@ -246,7 +246,7 @@ def test_only_pairs_in_reach_are_compared(tmp_path, table):
         weights[1] *= near
         maps.append((weights / weights.sum(axis=-1, keepdims=True)).astype(np.float16))
     store = save(tmp_path / "store", maps, (None, window))
-    drawn = measures.control_cells(tokens, measures.feature_chances(tokens), 5).compared
+    drawn = control_cells(tokens, feature_chances(tokens), 5).compared
     cells_of = drawn["pairs" if table == "token_pairs" else "equal"]
     reduce = max if table == "token_pairs" else np.mean
     fewer = 0

@@ -6,8 +6,9 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_maps, random_token
 
 from darksecrets.beyond.redundancy.measure import MapStatistics
 from darksecrets.core.run.errors import InputError
+from darksecrets.paper.features.cells import control_cells, feature_chances
 from darksecrets.paper.features.labels import FEATURES
-from darksecrets.paper.features.measures import control_cells, feature_chances, measure
+from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.profiles import Collector, Profiles, check_paired
 from darksecrets.paper.features.tables import ATTENTION_MEASURES
 
