@@ -75,22 +75,3 @@ rule all:
         RESULTS_OF_RUN,
     message:
         "Complete all results"
-
-
-# A run without smaller models asks for a table instead, whose check says which key makes some.
-rule pruned_models:
-    """Save a smaller model for every task and seed whose heads are removed."""
-    input:
-        per_task_and_seed("<results>/pruned_models/{task}/seed-{seed}", PRUNED)
-        or "<results>/tables/smaller_models.csv",
-    message:
-        "Complete all smaller models"
-
-
-rule compressed_models:
-    """Save every compressed model of every task and seed."""
-    input:
-        per_task_and_seed("<results>/compressed_models/{task}/seed-{seed}", COMPRESSED)
-        or "<results>/tables/compression.csv",
-    message:
-        "Complete all compressed models"

@@ -95,7 +95,6 @@ def test_results_of_disabling_in_a_run_that_disables_nothing(refused, target):
     [
         ("pruning_curves", "importance.pruning.tasks", "removes no heads"),
         ("importance_agreement", "importance.tasks", "measures no importance"),
-        ("compressed_models", "compression.tasks", "compresses no models"),
         ("compression", "compression.tasks", "compresses no models"),
         ("faithfulness", "faithfulness.tasks", "compares attention with no"),
         ("reset_layers", "landscape.tasks", "resets no layers"),

@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel
 
 from darksecrets.beyond.compression import declared
 from darksecrets.beyond.compression.declared import (
@@ -34,9 +33,8 @@ from darksecrets.core.models import shrinking
 from darksecrets.core.models.hooks import shape_of
 from darksecrets.core.models.layers import is_known
 from darksecrets.core.models.loading import Draw, draw_from_normal
-from darksecrets.core.models.removal import PROGRAM, remove_heads, remove_mlps, save_program
+from darksecrets.core.models.removal import remove_heads, remove_mlps
 from darksecrets.core.models.selectors import Heads
-from darksecrets.core.run.files import atomic
 from darksecrets.core.run.progress import progress
 from darksecrets.core.stats.percentiles import median_interval
 from darksecrets.core.stats.resampling import interval
@@ -81,12 +79,6 @@ class Variant:
     def about(self) -> dict[str, Any]:
         """The columns of tables that identify it."""
         return {"method": self.method, "amount": self.amount, "detail": self.detail}
-
-    @property
-    def slug(self) -> str:
-        """Name for a folder."""
-        amount = f"-{self.amount:g}" if self.amount else ""
-        return self.method.replace(" ", "-") + amount
 
 
 def variants(
@@ -183,7 +175,7 @@ def _zero_smallest(model: PreTrainedModel, share: float) -> None:
     shrinking.zero_smallest(shrinking.matrices(model), share)
 
 
-# Size, decisions and time of every compressed model of a task, and its program on disk.
+# Size, decisions and time of every compressed model of a task.
 
 
 def seconds(
@@ -387,37 +379,6 @@ def _logits(model: PreTrainedModel, split: EncodedSplit, what: str) -> Singles:
             done += rows
             advance(len(rows))
     return np.concatenate(outputs)[np.argsort(done)]
-
-
-RECORD = "compression.json"
-
-
-def save_all(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    variants: Sequence[Variant],
-    folder: Path,
-) -> dict[str, int]:
-    """Save every compressed model but the control in a folder of its own.
-
-    Args:
-        model: The whole model; it is left as it is.
-        tokenizer: Its tokenizer, which is saved beside each.
-        variants: How they are compressed.
-        folder: Where to save; it appears complete or not at all.
-
-    Returns:
-        Bytes of every program, by the name of its folder.
-    """
-    saved = {}
-    with atomic(folder) as temporary:
-        for variant in variants:
-            if variant.is_control:
-                continue
-            place = temporary / variant.slug
-            save_program(compress(model, variant), tokenizer, place, RECORD, variant.about)
-            saved[variant.slug] = (place / PROGRAM).stat().st_size
-    return saved
 
 
 # What compressed models retain of the score, with intervals over examples.

@@ -1,19 +1,13 @@
-"""Heads and MLPs removed for good: a smaller, faster model that PyTorch alone can run.
+"""Heads and MLPs removed for good: a smaller, faster model.
 
 `transformers` 5 no longer removes heads, and its configurations cannot say that layers have
-different numbers of them. So a saved model is a program of `torch.export`, with its weights and the
-tokenizer beside it:
-
-    import torch
-    model = torch.export.load("folder/model.pt2").module()
-    logits = model(input_ids, attention_mask, token_type_ids)
+different numbers of them.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
-from pathlib import Path
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -22,12 +16,9 @@ from darksecrets.core.models.layers import is_known
 from darksecrets.core.models.selectors import Heads
 from darksecrets.core.models.session import shape_of
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import atomic, write_json
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-PROGRAM = "model.pt2"
+    from transformers import PreTrainedModel
 
 
 class _NoHeads(torch.nn.Module):
@@ -139,51 +130,3 @@ def _linear(
     new.weight = torch.nn.Parameter(weight.clone(), requires_grad=old.weight.requires_grad)
     new.bias = torch.nn.Parameter(bias.clone(), requires_grad=old.bias.requires_grad)
     return new
-
-
-def save_program(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    folder: Path,
-    record: str,
-    about: Mapping[str, Any],
-) -> None:
-    """Save a changed model so that PyTorch alone can run it.
-
-    Args:
-        model: A classifier in evaluation mode, on a CPU.
-        tokenizer: Its tokenizer, which is saved beside it.
-        folder: Where to save; it appears complete or not at all.
-        record: Name of a JSON file with the names of the inputs in order, and
-        about: what else it says of the model.
-    """
-    names = [name for name in tokenizer.model_input_names if name != "attention_mask"]
-    order = ["input_ids", "attention_mask", *(name for name in names if name != "input_ids")]
-    inputs = {name: torch.ones((2, 8), dtype=torch.long) for name in order}
-    batch, length = torch.export.Dim("batch"), torch.export.Dim("length", max=_longest(model))
-    shapes = {name: {0: batch, 1: length} for name in order}
-    model.set_attn_implementation("eager")
-    examples, dynamic = tuple(inputs.values()), (tuple(shapes.values()),)
-    program = torch.export.export(_Logits(model, order), examples, dynamic_shapes=dynamic)
-    with atomic(folder) as temporary:
-        temporary.mkdir()
-        torch.export.save(program, temporary / PROGRAM)
-        tokenizer.save_pretrained(temporary)
-        write_json({"inputs": order, **about}, temporary / record)
-
-
-class _Logits(torch.nn.Module):
-    """A classifier that takes its inputs in order and returns its logits."""
-
-    def __init__(self, model: PreTrainedModel, names: list[str]) -> None:
-        super().__init__()
-        self.model, self.names = model, names
-
-    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        return self.model(**dict(zip(self.names, inputs, strict=True))).logits
-
-
-def _longest(model: PreTrainedModel) -> int:
-    """The most tokens of an input; RoBERTa counts positions from that of padding."""
-    positions: int = model.config.max_position_embeddings
-    return positions - (2 if model.config.model_type == "roberta" else 0)

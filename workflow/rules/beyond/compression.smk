@@ -52,34 +52,6 @@ rule compress_model:
         "../../../scripts/beyond/compress_model.py"
 
 
-rule save_compressed_models:
-    """Save every compressed model of a task; PyTorch alone can run them."""
-    input:
-        model="<results>/models/{task}/finetuned/seed-{seed}",
-        orders=orders_of_task,
-        mlps=mlps_of_task,
-    output:
-        models=directory("<results>/compressed_models/{task}/seed-{seed}"),
-    log:
-        "<logs>/save_compressed_models/{task}/seed-{seed}.log",
-    benchmark:
-        "<benchmarks>/save_compressed_models/{task}/seed-{seed}.tsv"
-    conda:
-        "../../../envs/model.yaml"
-    threads: config["threads"]
-    resources:
-        **ask("forward"),
-    params:
-        task=entry_of_task(*EXAMPLE_KEYS),
-        settings=leave_out(config["compression"], "tasks", "repetitions"),
-        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
-        seed=lookup(dpath="ablation/seed", within=config),
-    message:
-        "Save the compressed models of {wildcards.task}: seed {wildcards.seed}"
-    script:
-        "../../../scripts/beyond/save_compressed_models.py"
-
-
 collect(
     "collect_compression",
     "Gather the tables of all tasks and seeds: compressed models.",

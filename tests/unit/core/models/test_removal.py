@@ -1,8 +1,5 @@
 """Heads removed for good, against the model in which they are disabled."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,7 @@ from tiny_models import save_classifier
 
 from darksecrets.core.interventions.disable import disable
 from darksecrets.core.models.loading import load_classifier, load_tokenizer
-from darksecrets.core.models.removal import PROGRAM, remove_heads, remove_mlps, save_program
+from darksecrets.core.models.removal import remove_heads, remove_mlps
 from darksecrets.core.run.errors import InputError
 
 SETS = [
@@ -20,17 +17,6 @@ SETS = [
     {1: frozenset({1}), 2: frozenset({1, 2, 3})},
     {2: frozenset({1, 2, 3, 4})},
 ]
-
-LOAD = """
-import json, sys, torch
-folder, given = sys.argv[1:]
-batch = torch.load(given)
-names = json.load(open(f"{folder}/about.json"))["inputs"]
-model = torch.export.load(f"{folder}/model.pt2").module()
-with torch.no_grad():
-    torch.save(model(*[batch[name] for name in names]), f"{given}.logits")
-assert not {"darksecrets", "transformers"} & set(sys.modules)
-"""
 
 
 def classifier(family: str, folder: Path):
@@ -66,27 +52,6 @@ def test_logits_are_those_with_the_heads_disabled(family, heads, tmp_path):
     of_a_head = 4 * hidden * size + 3 * size  # the projection's bias is of the layer
     removed = sum(map(len, heads.values()))
     assert before - sum(p.numel() for p in model.parameters()) == removed * of_a_head
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", ["bert", pytest.param("roberta", marks=pytest.mark.thorough)])
-def test_a_saved_model_runs_with_pytorch_alone(family, tmp_path):
-    """In a fresh process, for inputs of other sizes than it was made with."""
-    model, tokenizer = classifier(family, tmp_path)
-    remove_heads(model, SETS[1])
-    save_program(model, tokenizer, tmp_path / "saved", "about.json", {"smaller": True})
-    about = json.loads((tmp_path / "saved" / "about.json").read_text())
-    assert about["smaller"]
-    assert about["inputs"][:2] == ["input_ids", "attention_mask"]
-    for examples, length in ((3, 9), (1, 17)):
-        batch, given = batch_for(tokenizer, examples, length), tmp_path / f"{length}.pt"
-        torch.save(batch, given)
-        call = [sys.executable, "-c", LOAD, str(tmp_path / "saved"), str(given)]
-        subprocess.run(call, check=True, cwd=tmp_path)
-        with torch.no_grad():
-            expected = model(**batch).logits
-        assert torch.allclose(torch.load(f"{given}.logits"), expected, rtol=0, atol=1e-5)
-    assert (tmp_path / "saved" / PROGRAM).stat().st_size > 10_000
 
 
 def test_what_cannot_be_removed_is_named(tmp_path):
