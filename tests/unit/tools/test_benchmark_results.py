@@ -6,12 +6,13 @@ import pandas as pd
 import pytest
 from hub.client import ROOT
 
+from darksecrets.beyond.importance.declared import MLP_IMPORTANCE
 from darksecrets.pages.contracts import TABLES
 from darksecrets.paper.patterns.tables import LABELLING
 
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = sorted(RESULTS.glob("*.md"))
-KNOWN = {**TABLES, **{table.name: table for table in LABELLING}}
+KNOWN = {**TABLES, **{table.name: table for table in (*LABELLING, MLP_IMPORTANCE)}}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
