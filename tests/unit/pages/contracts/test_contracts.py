@@ -1,11 +1,15 @@
 import re
 
 import pytest
+import yaml
 from glue import TASKS
+from made_up_figures import inputs, names
 
 from darksecrets.core.data.metrics import METRICS
 from darksecrets.core.run.states import STATES
 from darksecrets.pages import contracts
+from darksecrets.pages.atlas import measures
+from darksecrets.pages.claims import beside_paper, registry
 from darksecrets.pages.contracts.page import SAID, page
 from darksecrets.paper.features.measures import TABLES as MEASURED
 from darksecrets.paper.patterns import tables as patterns
@@ -31,6 +35,35 @@ def test_the_rules_make_the_declared_tables_and_no_others(rules):
     for table in contracts.TABLES.values():
         made = table.name in MEASURED or re.search(rf"\b{table.name}\b", rules)
         assert made, f"no rule makes {table.file}"
+
+
+READERS = {
+    "set_ablation": "whoever names sets of heads in the configuration",
+    "pattern_maps": "whoever asks which maps have a pattern",
+    "beside_paper": "the page of the real run, `make compare`",
+    "claims_by_measure": "the page on claims, whose readers look claims up in it",
+}
+"""Readers of tables that no figure, claim, job or part of the atlas reads."""
+
+
+def test_every_table_has_a_reader(rules, root):
+    """A number that nobody reads is not computed: name the reader before a table is added."""
+    by_figures = {
+        file.rpartition(".")[0] for name in names(root) for file in inputs(root, name).values()
+    }
+    by_claims = set(registry.tables(registry.read(registry.files())))
+    printed = yaml.safe_load(beside_paper.NUMBERS.read_text())
+    by_numbers = {number["answer"]["table"] for number in printed}
+    by_atlas = set(measures.tables())
+    by_jobs = {
+        name
+        for job in re.findall(r"^    input:\n(.*?)^    output:", rules, re.M | re.S)
+        for name in re.findall(r"tables/(\w+)\.", job)
+    }
+    by_table1 = re.search(r'^    figure\(\n +"table1".*?^    \)', rules, re.M | re.S)
+    by_table1 = set(re.findall(r"tables/(\w+)\.", by_table1[0]))
+    read = by_figures | by_claims | by_numbers | by_atlas | by_jobs | by_table1
+    assert set(contracts.TABLES) - read == set(READERS)
 
 
 def test_every_named_target_is_a_rule(rules, root):
