@@ -27,7 +27,10 @@ def add_results(*results: str, when: bool = True) -> None:
     They become targets of `all` if the run makes that analysis. If `when` is false, because the configuration or
     the encoder leaves them out, there are none.
     """
-    files = [each if Path(each).suffix else f"<results>/tables/{each}.csv" for each in results]
+    files = [
+        each if Path(each).suffix else f"<results>/tables/{contracts.TABLES[each].file}"
+        for each in results
+    ]
     if not when:
         TABLES_LEFT_OUT.update(Path(file).stem for file in files if "/tables/" in file)
         return

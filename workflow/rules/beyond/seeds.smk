@@ -2,7 +2,7 @@
 
 
 GRIDS = config["seed_grid"]["tasks"]
-TABLES_OF_SEEDS = ("seed_grid", "seed_variance", "expected_maximum", "early_stopping")
+TABLES_OF_SEEDS = ("seed_variance", "expected_maximum", "early_stopping")
 CHECKS["score_seeds"] = partial(
     data_checks.check_chosen, key="seed_grid.tasks", lacks="has no grid of seeds"
 )
