@@ -82,7 +82,7 @@ def test_alternative_measures_are_of_the_same_models_and_controls(run):
     weights = pd.read_csv(run / "tables" / "attention_levels.csv")
     rows = dict(iter(by_measure.groupby("attention")))
     assert set(rows) == {"weights", "norms", "effective"}
-    keys = ["task", "state", "seed", "measure", "feature", "layer"]
+    keys = ["task", "state", "measure", "feature", "layer"]
     repeated = rows["weights"].drop(columns="attention").reset_index(drop=True)
     pd.testing.assert_frame_equal(repeated, weights)
     for measure in ("norms", "effective"):
