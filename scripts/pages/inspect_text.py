@@ -35,8 +35,7 @@ def main(job: Job) -> dict[str, Any]:
     patterns = maps.classify_maps(store, job.input.classifier, examples)
     PATTERN_MAPS.write(patterns, output.patterns)
     shape = Shape(store.layers, store.heads)
-    own = patterns[patterns["classifier"] == params.classifier]
-    SHOWN.write(maps.choose_maps(own, params.heads, shape, params.drawn), output.shown)
+    SHOWN.write(maps.choose_maps(patterns, params.heads, shape, params.drawn), output.shown)
 
     nlp, unparsed = measuring.load_parser(params.parse, params.pipeline)
     annotation = measuring.annotate(examples, nlp)

@@ -7,7 +7,6 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Write a set of maps to label."""
     from darksecrets.core.attention.store import AttentionStore
-    from darksecrets.core.models.identity import identify_encoder
     from darksecrets.paper.patterns.sampling import sample_maps
 
     params = job.params
@@ -16,5 +15,4 @@ def main(job: Job) -> None:
         (task, "finetuned", seed): AttentionStore.open(folder / f"finetuned/seed-{seed}")
         for (task, seed), folder in folders
     }
-    drawn = sample_maps(stores, params.size, params.seed, params.model)
-    drawn.save(job.output.maps, {params.model: identify_encoder(job.input.model)})
+    sample_maps(stores, params.size, params.seed, params.model).save(job.output.maps)

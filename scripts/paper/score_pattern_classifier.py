@@ -11,7 +11,13 @@ def main(job: Job) -> None:
     """
     from darksecrets.paper.patterns import labelled_maps, quality, typical
     from darksecrets.paper.patterns.classes import STRICT
-    from darksecrets.paper.patterns.tables import PATTERN_CV, PATTERN_PREDICTIONS, TYPICAL_MAPS
+    from darksecrets.paper.patterns.tables import (
+        CNN,
+        EXAMPLE,
+        PATTERN_CV,
+        PATTERN_PREDICTIONS,
+        TYPICAL_MAPS,
+    )
 
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     for path in job.output.all("pattern_predictions"):
@@ -19,7 +25,7 @@ def main(job: Job) -> None:
     scores = quality.scores(predictions, job.params.resamples, job.params.seed)
     PATTERN_CV.write(scores, job.output.scores)
     data = labelled_maps.load(labelled_maps.folders(job.params.annotations))
-    held_out = quality.held_out_predictions(job.params.classifier, predictions, STRICT)
+    held_out = quality.predictions_of(CNN, predictions, EXAMPLE, STRICT)
     chosen = typical.choose(data, held_out)
     TYPICAL_MAPS.write(chosen, job.output.table)
     typical.save(chosen, data, job.output.maps)

@@ -1,4 +1,4 @@
-"""Train both classifiers of patterns on all labelled maps (section 4.1)."""
+"""Train the classifier of patterns on all labelled maps (section 4.1)."""
 
 from typing import Any
 
@@ -13,7 +13,6 @@ def main(job: Job) -> dict[str, Any]:
 
     from darksecrets.core.run.files import atomic
     from darksecrets.paper.patterns import classifier, crossvalidation, labelled_maps, trained
-    from darksecrets.paper.patterns.classes import TRAINED
     from darksecrets.paper.patterns.cnn import Training
     from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
 
@@ -25,14 +24,11 @@ def main(job: Job) -> dict[str, Any]:
     training = Training(settings["epochs"], settings["seed"], settings["drawn_maps"])
     drawn = classifier.prepare_drawn(training)
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
-    temperatures = {name: crossvalidation.mean_temperature(predictions, name) for name in TRAINED}
-    found = classifier.Classifier(
-        classifier.train_network(prepared, rows, drawn, training),
-        classifier.train_regression(prepared, rows),
-        temperatures,
-    )
+    temperature = crossvalidation.mean_temperature(predictions)
+    network = classifier.train_network(prepared, rows, drawn, training)
+    found = classifier.Classifier(network, temperature)
     with atomic(job.output.classifier) as folder:
         classifier.save(found, folder)
         trained.record_training(folder, settings, job.input.all("labelled"))
     maps = data.table["label"].value_counts().to_dict()
-    return {"temperatures": temperatures, "maps": maps}
+    return {"temperature": temperature, "maps": maps}

@@ -13,7 +13,6 @@ from darksecrets.pages.claims import deciding, registry
 from darksecrets.pages.claims.answers import Answer
 from darksecrets.pages.claims.sources import Run, Tables
 from darksecrets.pages.contracts import TABLES
-from darksecrets.paper.patterns.classes import TRAINED
 
 YES, NO, OPEN = Answer.YES, Answer.NO, Answer.OPEN
 
@@ -59,7 +58,7 @@ def made(
     half: float = 0.5,
     **fixed: object,
 ) -> Frames:
-    """A table with a row for every value, seed, metric and classifier; intervals of ± `half`.
+    """A table with a row for every value, seed and metric; intervals of ± `half`.
 
     Columns that no question needs are left out.
 
@@ -82,8 +81,6 @@ def made(
     frame = pd.DataFrame(rows)
     if "seed" in names and fixed.get("state", "finetuned") == "finetuned":
         frame = frame.merge(pd.DataFrame({"seed": SEEDS}), how="cross")
-    if "classifier" in names and "classifier" not in frame:
-        frame = frame.merge(pd.DataFrame({"classifier": TRAINED}), how="cross")
     if "seeds" in names:
         frame["seeds"] = len(SEEDS)
     if "metric" in names and "metric" not in frame:

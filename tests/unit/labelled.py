@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.paper.patterns import crossvalidation
-from darksecrets.paper.patterns.classes import FEATURES, PATTERNS
+from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import COLUMNS, MapSet
-from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
+from darksecrets.paper.patterns.tables import FEATURES, PATTERN_PREDICTIONS
 
 MODEL = "m"
 NAMES = list(PATTERNS)
@@ -80,7 +80,6 @@ def predictions(
     maps=80,
     seed=0,
     names=NAMES,
-    repetitions=1,
     definition="lenient",
     left_out="example",
     classifier=FEATURES,
@@ -90,25 +89,21 @@ def predictions(
     labels = rng.choice(names, size=maps)
     right = 1.5 * np.eye(len(NAMES))[[NAMES.index(name) for name in labels]]
     fold = rng.integers(1, 4, size=maps)
-    tables = []
-    for repetition in range(1, repetitions + 1):
-        logits = rng.normal(size=(maps, len(NAMES))) + right
-        table = pd.DataFrame(
-            {
-                "classifier": classifier,
-                "left_out": left_out,
-                "repetition": repetition,
-                "definition": definition,
-                "fold": fold,
-                "map": [f"x-{number}" for number in range(maps)],
-                "encoder": MODEL,
-                "state": "finetuned",
-                "example": np.arange(maps) // 2 * 7,
-                "label": labels,
-                "predicted": np.array(NAMES)[logits.argmax(axis=1)],
-                "temperature": 1.5,
-            }
-        )
-        table[crossvalidation.probability_columns()] = crossvalidation.softmax(logits)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)[list(PATTERN_PREDICTIONS.names)]
+    logits = rng.normal(size=(maps, len(NAMES))) + right
+    table = pd.DataFrame(
+        {
+            "classifier": classifier,
+            "left_out": left_out,
+            "definition": definition,
+            "fold": fold,
+            "map": [f"x-{number}" for number in range(maps)],
+            "encoder": MODEL,
+            "state": "finetuned",
+            "example": np.arange(maps) // 2 * 7,
+            "label": labels,
+            "predicted": np.array(NAMES)[logits.argmax(axis=1)],
+            "temperature": 1.5,
+        }
+    )
+    table[crossvalidation.probability_columns()] = crossvalidation.softmax(logits)
+    return table[list(PATTERN_PREDICTIONS.names)]

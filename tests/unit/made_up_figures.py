@@ -31,7 +31,7 @@ METRICS: Mapping[str, Sequence[str]] = {
 }
 TOKENS = ["[CLS]", "$x^{2$", "<script>", "=cmd()", HEBREW, EMOJI, "_{", "[SEP]"]
 LABEL = f"run $x^{{2$ · <script> =cmd() {HEBREW}"
-OPTIONS = {"scale": "data", "classifier": "cnn"}
+OPTIONS = {"scale": "data"}
 """Settings of figures."""
 SHAPE = (3, 4)
 SEEDS = (1, 2)
@@ -101,7 +101,7 @@ def table(declared: Table) -> pd.DataFrame:
         elif column.kind == "integer":
             frame = frame.astype({column.name: column.dtype})
     if declared.name == "patterns":
-        one = ["task", "state", "seed", "classifier", "definition"]
+        one = ["task", "state", "seed", "definition"]
         frame["share"] /= frame.groupby(one, dropna=False)["share"].transform("sum")
     if declared.name == "head_types":  # a head has one main type, or none
         mains = dict(enumerate(("none", "next", "broad for its length", "[SEP]", "none")))

@@ -57,7 +57,6 @@ ELSEWHERE = {
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},
     "typical_maps": {"probability"},
-    "classifier_agreement": {"kappa"},  # tests/unit/paper/patterns/test_classifier_agreement.py
     "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/paper/patterns/test_head_agreement.py
     "claims": {"value"},  # of the tables; see verdict
     "beside_paper": {"value"},  # of the tables

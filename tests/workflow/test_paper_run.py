@@ -15,7 +15,7 @@ import pytest
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.pages.claims import registry
 from darksecrets.pages.claims.tables import BESIDE_PAPER, CLAIMS
-from darksecrets.paper.patterns.classes import TRAINED
+from darksecrets.paper.patterns.classes import PATTERNS
 
 TASKS, SEEDS = ("RTE", "STS-B"), (1, 2)
 
@@ -176,26 +176,22 @@ def test_patterns_have_every_map_and_agree_with_the_stores(run):
     from darksecrets.core.attention.store import AttentionStore
 
     maps = pd.read_parquet(run / "tables" / "pattern_maps.parquet")
-    place = ["task", "state", "seed", "classifier", "idx", "layer", "head"]
-    values = ["pattern", "probability", "lenient", "lenient_probability"]
-    assert list(maps.columns) == [*place, *values]
+    place = ["task", "state", "seed", "idx", "layer", "head"]
+    assert list(maps.columns) == [*place, "pattern", "probability", "lenient"]
     assert not maps.duplicated(place).any()
     store = AttentionStore.open(run / "attention" / "RTE" / "finetuned" / "seed-2")
     of_store = maps[(maps.task == "RTE") & (maps.seed == 2)]
-    assert len(of_store) == len(TRAINED) * store.examples * store.layers * store.heads
+    assert len(of_store) == store.examples * store.layers * store.heads
     assert set(of_store.idx) == set(store.idx)
     table = pd.read_csv(run / "tables" / "patterns.csv")
-    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * len(TRAINED) * 2 * 5
+    assert len(table) == len(TASKS) * (2 + len(SEEDS)) * 2 * 6
     of_seed = table[(table.task == "RTE") & (table.seed == 2)]
-    for classifier in TRAINED:
-        own = of_store[of_store.classifier == classifier]
-        for definition, column in (("lenient", "lenient"), ("strict", "pattern")):
-            rows = of_seed[of_seed.classifier == classifier]
-            shares = rows[rows.definition == definition].set_index("pattern")["share"]
-            counted = own[column].value_counts(normalize=True).reindex(shares.index).fillna(0)
-            assert np.allclose(shares, counted, atol=1e-8)
-    models = table.groupby(["task", "state", "seed", "classifier", "definition"], dropna=False)
-    assert np.allclose(models["corrected"].sum(), 1, atol=1e-6)
+    for definition, column in (("lenient", "lenient"), ("strict", "pattern")):
+        shares = of_seed[of_seed.definition == definition].set_index("pattern")["share"]
+        counted = of_store[column].value_counts(normalize=True).reindex(PATTERNS).fillna(0)
+        assert np.allclose(shares[[*PATTERNS]], counted, atol=1e-8)
+        first_three = counted[["vertical", "diagonal", "vertical+diagonal"]].sum()
+        assert np.isclose(shares["vertical or diagonal"], first_three, atol=1e-8)
 
 
 def test_heads_that_exceed_controls_in_other_measures_are_looked_up(run):

@@ -40,7 +40,6 @@ TABLES = {
         "last_layers",
         "patterns",
         "pattern_agreement",
-        "classifier_agreement",
         "framenet_heads",
         "framenet_controls",
         "attention_trends",

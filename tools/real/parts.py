@@ -24,7 +24,7 @@ from darksecrets.paper.finetuning.findings import (
 )
 from darksecrets.paper.framenet.figures.figure3_controls import count_exceeding_heads
 from darksecrets.paper.framenet.tables import ELEMENT_TO_PREDICATE
-from darksecrets.paper.patterns.classes import CNN
+from darksecrets.paper.patterns.classes import STRICT
 from darksecrets.paper.patterns.findings import heterogeneous_shares
 from tools.real.kept import BEYOND, PAPER, Run
 
@@ -160,7 +160,7 @@ def finding(figure: str) -> str:
     run = Run.kept(PAPER)
     tables = {name: run.table(name) for name in findings.TABLES if run.has(name)}
     metrics = {task: _main_metric(run, task) for task in run.table("cosine")["task"].unique()}
-    known = findings.Run(metrics, metrics, CNN, synthetic=False)
+    known = findings.Run(metrics, metrics, synthetic=False)
     made = findings.find(tables, run.table("claims"), known)
     for table in (made, run.table("findings")):
         for row in _rows(table):
@@ -210,7 +210,7 @@ def summary() -> str:
     cosine = run.table("cosine")
     tasks = learned_tasks()
     changed = find_tasks_whose_last_layers_change_most(cosine, tasks)
-    shares = heterogeneous_shares(run.table("patterns"), CNN, "finetuned", tasks)
+    shares = heterogeneous_shares(run.table("patterns"), STRICT, "finetuned", tasks)
     heads = run.table("framenet_heads")
     heads = heads[heads["state"] == "pretrained"]
     as_published = heads["direction"] == ELEMENT_TO_PREDICATE

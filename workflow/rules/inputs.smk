@@ -83,13 +83,6 @@ def labelled_files() -> list[str]:
     return [compat.mark_in_place(os.path.relpath(path)) for path in files]
 
 
-def labelled_encoders() -> list[str]:
-    """Files that say which encoders the labelled maps are of, where there are some."""
-    sets = labelled_maps.folders(config["patterns"]["annotations"])
-    files = [folder / labelled_maps.LABELLED_ENCODERS.file for folder in sets]
-    return [compat.mark_in_place(os.path.relpath(path)) for path in files if path.is_file()]
-
-
 def links_files(wildcards) -> dict[str, str | list[str]]:
     """Source of the links: a file, FrameNet's index, or NLTK's download."""
     check_data()

@@ -90,7 +90,7 @@ class Given(Sources):
     def __init__(
         self, metrics: Mapping[str, Sequence[str]], label: str = "", **tables: pd.DataFrame
     ) -> None:
-        super().__init__(lambda _: [], metrics, label, {"scale": "data", "classifier": "cnn"})
+        super().__init__(lambda _: [], metrics, label, {"scale": "data"})
         object.__setattr__(self, "_tables", tables)
 
     def _unlearned(self) -> set[str]:

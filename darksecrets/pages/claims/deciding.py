@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +18,6 @@ from darksecrets.pages.claims.registry import Claim, Extreme, Paper, Question
 from darksecrets.pages.claims.sources import Run, Tables, UnansweredError
 from darksecrets.pages.claims.tables import NOT_COMPARABLE, UNDECIDED
 
-METHODS = "would need methods that agree"
-"""What is needed where methods find different answers."""
 _SHOWN = 8
 """Names listed in a reason before the others are only counted."""
 
@@ -129,7 +127,9 @@ def _limited(claim: Claim, tasks: Sequence[str], known: Sequence[str]) -> Claim 
 
 
 def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Finding:
-    """Decide a claim; if it has several methods, by each, and only if they agree.
+    """Decide a claim. Of several questions, the first that decides gives the number shown.
+
+    A p-value is not shown as the number: the first question without a test gives it then.
 
     Args:
         claim: The claim.
@@ -137,53 +137,7 @@ def decide(claim: Claim, tasks: Sequence[str], tables: Tables, run: Run) -> Find
         tables: The run's tables.
         run: The run.
     """
-    column, methods = claim.methods
-    if not methods:
-        return _decide(claim.questions, tasks, tables, run)
-    found = {
-        method: _decide(
-            [replace(each, where={**each.where, column: method}) for each in claim.questions],
-            *(tasks, tables, run),
-        )
-        for method in methods
-    }
-    return _agreed(found)
-
-
-def _agreed(found: Mapping[str, Finding]) -> Finding:
-    """What several methods find, by name, if all find the same; the first one's number is shown."""
-    first = next(iter(found.values()))
-    answers = {finding.answer for finding in found.values()}
-    reasons = list(dict.fromkeys(finding.reason for finding in found.values()))
-    overall, reason, needs = first.answer, first.reason, first.needs
-    if len(answers) > 1:
-        overall, needs = Answer.OPEN, METHODS
-        by_method = "; ".join(
-            f"by {name}, it {_VERBS[finding.answer]} ({finding.reason})"
-            for name, finding in found.items()
-        )
-        reason = f"{' and '.join(found)} disagree: {by_method}"
-    elif len(reasons) > 1:
-        reason = "; ".join(f"{name}: {finding.reason}" for name, finding in found.items())
-        needs = joined(finding.needs for finding in found.values())
-    compared = tuple(
-        replace(estimate, name=(name, *estimate.name))
-        for name, finding in found.items()
-        for estimate in finding.compared
-    )
-    return Finding(overall, reason, first.decisive, compared, needs)
-
-
-_VERBS = {Answer.YES: "holds", Answer.NO: "does not hold", Answer.OPEN: "is undecided"}
-
-
-def _decide(
-    questions: Sequence[Question], tasks: Sequence[str], tables: Tables, run: Run
-) -> Finding:
-    """Decide a claim. Of several questions, the first that decides gives the number shown.
-
-    A p-value is not shown as the number: the first question without a test gives it then.
-    """
+    questions = claim.questions
     found = [_answer(question, question.tasks or tasks, tables, run) for question in questions]
     overall = every(finding.answer for finding in found)
     deciding = [finding for finding in found if finding.answer == overall]

@@ -44,14 +44,12 @@ class Run:
     Attributes:
         metrics: Main metric of every task.
         ablated: Main metric of the tasks whose heads are disabled.
-        classifier: Whose patterns figures show.
         synthetic: Whether its sentences were generated.
         unlearned: Tasks that its fine-tuned models have not learned: no sentence is about them.
     """
 
     metrics: Mapping[str, str]
     ablated: Mapping[str, str]
-    classifier: str
     synthetic: bool
     unlearned: frozenset[str] = frozenset()
 
@@ -78,9 +76,7 @@ _SENTENCES: Sequence[Sentence] = (
     (
         "figure2",
         ("patterns",),
-        lambda tables, run: run.say(
-            partial(describe_heterogeneous_shares, tables["patterns"], run.classifier)
-        ),
+        lambda tables, run: run.say(partial(describe_heterogeneous_shares, tables["patterns"])),
     ),
     (
         "figure6",

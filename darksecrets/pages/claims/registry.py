@@ -124,9 +124,6 @@ class Claim:
         unit: Unit of the number.
         data: Data that a run must share with the paper for a verdict; see the registry's README.
         questions: All must be answered by yes.
-        methods: The column whose values are ways to measure the same, such as two classifiers, and
-            these values. The claim is decided by each of them, and only if they agree; none if the
-            column is empty.
         weights_only: Why it is not decided again by other measures of attention, though its tables
             are made from maps; empty if it is, or has nothing to do with maps.
         note: What a reader should know, such as what a sound version asks.
@@ -140,7 +137,6 @@ class Claim:
     unit: str
     data: tuple[str, ...]
     questions: tuple[Question, ...]
-    methods: tuple[str, tuple[str, ...]]
     weights_only: str
     note: str
 
@@ -249,16 +245,11 @@ def _paper(path: Path) -> Paper:
 
 def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
     where = f"{path}, claim {entry.get('id')}"
-    optional = {"published", "unit", "data", "note", "weights only"}
-    optional |= {"answer", "all of", "methods must agree"}
+    optional = {"published", "unit", "data", "note", "weights only", "answer", "all of"}
     _check(entry, required={"id", "section", "claim"}, optional=optional, where=where)
     answers = entry.get("all of") or list(filter(None, [entry.get("answer")]))
     if not answers:
         raise _wrong(where, "no question", "an answer, or several under 'all of'")
-    methods = entry.get("methods must agree", {"": ()})
-    if len(methods) != 1:
-        raise _wrong(where, f"methods must agree: {methods}", "one column with its values")
-    [(column, names)] = methods.items()
     return Claim(
         paper=path.stem,
         id=str(entry["id"]),
@@ -268,7 +259,6 @@ def _claim(path: Path, data: list[str], entry: Mapping[str, Any]) -> Claim:
         unit=entry.get("unit", ""),
         data=tuple(entry.get("data", data)),
         questions=tuple(read_question(where, answer, "is") for answer in answers),
-        methods=(column, tuple(names)),
         weights_only=entry.get("weights only", ""),
         note=entry.get("note", ""),
     )

@@ -34,7 +34,6 @@ def draw(sources: kit.Sources) -> dict[str, kit.Figure]:
     """Draw all figures: ``statistics``; ``heads-<n>`` and ``maps-<n>`` of the n-th example."""
     examples = sources.table(EXAMPLES, "examples").set_index("idx")
     shown, patterns = sources.table(SHOWN, "shown"), sources.table(PATTERN_MAPS, "patterns")
-    patterns = patterns[patterns["classifier"].isin(shown["classifier"])]
     store = AttentionStore.open(sources.file("store"))
     rows = {int(idx): row for row, idx in enumerate(store.idx)}
     figures = {"statistics": statistics_figure(sources, sources.table(HEAD_STATISTICS))}

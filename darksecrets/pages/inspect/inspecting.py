@@ -37,8 +37,7 @@ class Inspection:
         tokens: For each example, its L tokens.
         maps: For each example, [layer, head, query, key] attention weights, half precision.
         measures: Tables of the measures by name, such as ``head_statistics``.
-        patterns: The pattern of every map by both classifiers, in the column ``classifier``; None
-            without any.
+        patterns: The pattern of every map; None without a classifier.
         left_out: What could not be measured, and why.
     """
 
@@ -118,8 +117,8 @@ def inspect(
         model: An encoder, with or without a classifier: a Hugging Face folder, a name on the Hub,
             or a loaded model with its tokenizer.
         tokenizer: Of a loaded model.
-        classifier: Folder of the trained classifiers of patterns: those that ship with the
-            project, or ``patterns/classifier`` of a run that trained one.
+        classifier: Folder of a trained classifier of patterns: the one that ships with the project,
+            or ``patterns/classifier`` of a run that trained one.
         pipeline: A spaCy pipeline, by name or folder; without it, words have no features.
         max_length: Longest example, in tokens; what is longer is cut off, with a warning.
         seed: Seed of the controls.

@@ -88,12 +88,12 @@ def describe_examples(
 def classify_maps(
     store: AttentionStore, classifier: Path, examples: Sequence[Example]
 ) -> pd.DataFrame:
-    """The pattern of every map by both classifiers, table `paper.patterns.tables.PATTERN_MAPS`."""
+    """The pattern of every map, table `darksecrets.paper.patterns.tables.PATTERN_MAPS`."""
     from darksecrets.paper.patterns.classification import classify
     from darksecrets.paper.patterns.classifier import load
 
     table = classify(store, load(classifier))
-    table = table.sort_values(["classifier", "idx", "layer", "head"])
+    table = table.sort_values(["idx", "layer", "head"])
     return identify(table.reset_index(drop=True), texts.digest(examples), MODEL)
 
 
@@ -103,7 +103,7 @@ def choose_maps(
     """Choose the maps to draw large.
 
     Args:
-        patterns: The pattern of every map by one classifier, columns as from `classify_maps`.
+        patterns: The pattern of every map, from `classify_maps`.
         heads: Selectors of heads. If there are none, an example's map of each pattern of which the
             classifier is most certain is chosen.
         shape: Layers and heads of the encoder.

@@ -25,7 +25,7 @@ EXAMPLES = Table(
 SHOWN = Table(
     "shown",
     "The maps of a look at text that are drawn large.",
-    (_IDX, LAYER, HEAD, *(_OF_MAPS[name] for name in ("classifier", "pattern", "probability"))),
+    (_IDX, LAYER, HEAD, *(_OF_MAPS[name] for name in ("pattern", "probability"))),
     key=names(_IDX, LAYER, HEAD),
 )
 

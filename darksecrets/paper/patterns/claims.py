@@ -5,10 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from darksecrets.core.run.states import RANDOM
-from darksecrets.core.stats.independent import ESTIMATE, minus, named
-from darksecrets.paper.patterns.classes import STRICT
-
-_FIRST_THREE = ("vertical", "diagonal", "vertical+diagonal")
+from darksecrets.core.stats.independent import ESTIMATE, minus
+from darksecrets.paper.patterns.classes import FIRST_THREE, STRICT
 
 
 def more_than_random(patterns: pd.DataFrame) -> pd.DataFrame:
@@ -18,15 +16,14 @@ def more_than_random(patterns: pd.DataFrame) -> pd.DataFrame:
         patterns: The table ``patterns``.
 
     Returns:
-        Columns ``classifier``, ``task``, ``state``, ``value``, ``low``, ``high``: the share, minus
-        that of an encoder with random weights. Half-widths add up, which is valid for any
-        dependence.
+        Columns ``task``, ``state``, ``value``, ``low``, ``high``: the share, minus that of an
+        encoder with random weights. Half-widths add up, which is valid for any dependence.
     """
-    place = ["classifier", "task"]
-    rows = patterns[(patterns["definition"] == STRICT) & patterns["pattern"].isin(_FIRST_THREE)]
+    rows = patterns[(patterns["definition"] == STRICT) & patterns["pattern"].isin(FIRST_THREE)]
+    rows = rows.rename(columns={"share": "value", "ci_low": "low", "ci_high": "high"})
     own, random = (
-        named(rows[rows["state"] == state], "corrected").groupby(place)[ESTIMATE].sum()
+        rows[rows["state"] == state].groupby("task")[ESTIMATE].mean().reset_index()
         for state in ("pretrained", RANDOM)
     )
-    found = minus(own.reset_index(), random.reset_index(), place)[[*place, *ESTIMATE]]
+    found = minus(own, random, ["task"])[["task", *ESTIMATE]]
     return found.assign(state="pretrained")

@@ -36,6 +36,9 @@ PATTERNS: dict[str, str] = {
 }
 """Name and (lenient) definition of every class, in the order of the paper's Figure 1."""
 
+FIRST_THREE = {"vertical or diagonal": ("vertical", "diagonal", "vertical+diagonal")}
+"""The paper's first three patterns together, which it says are most maps of pre-trained BERT."""
+
 KEYS = dict(zip("vdmbh", PATTERNS, strict=True))
 """The key that stands for each class: m as in mixed, of vertical and diagonal."""
 
@@ -52,10 +55,6 @@ NUMBERS = {0: "none", 1: "one", 2: "several"}
 """How many columns run dark through about two thirds of the rows."""
 STRENGTHS = {0: "none", 1: "weak", 2: "plain"}
 """How plainly a diagonal is seen."""
-
-TRAINED = CNN, FEATURES = "cnn", "features"
-"""The two trained classifiers: the paper's convolutional network, and a logistic regression on
-hand-made features."""
 
 Definition = Literal["lenient", "strict"]
 DEFINITIONS: tuple[Definition, ...] = get_args(Definition)

@@ -1,4 +1,4 @@
-"""Classify every map of an attention store by its pattern, by both classifiers (section 4.1).
+"""Classify every map of an attention store by its pattern (section 4.1).
 
 This is the paper's largest inference: 1000 examples × 144 heads × 14 models. A batch has maps of
 equal length, without padding, and a bounded size.
@@ -7,17 +7,16 @@ equal length, without padding, and a bounded size.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
 
-from darksecrets.core.arrays import Halves, Singles
+from darksecrets.core.arrays import Halves, Integers, Singles
 from darksecrets.core.attention.store import Maps
 from darksecrets.core.models import devices
-from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, TRAINED
+from darksecrets.paper.patterns.classes import DEFINITIONS, LENIENT, PATTERNS, STRICT, Definition
 from darksecrets.paper.patterns.classifier import Classifier
 from darksecrets.paper.patterns.seen import Seen
 
@@ -45,14 +44,13 @@ def classify(store: Maps, classifier: Classifier, batch_size: int | None = None)
 
     Args:
         store: The maps.
-        classifier: Both trained classifiers; they are moved to the GPU if there is one.
+        classifier: The trained classifier; it is moved to the GPU if there is one.
         batch_size: Maps per batch, `batch_size_for` if None; it changes probabilities by rounding
             only.
 
     Returns:
-        For each classifier, a row per map in the order of the store: ``classifier``, ``idx``,
-        ``layer``, ``head`` (from 1); under the paper's definition ``pattern`` and its
-        ``probability``, under the lenient one ``lenient`` and ``lenient_probability``.
+        A row per map in the order of the store: ``idx``, ``layer``, ``head`` (from 1); under the
+        paper's definition ``pattern`` and its ``probability``, under the other one ``lenient``.
     """
     classifier = devices.place(classifier)
     device = devices.best()
@@ -61,21 +59,23 @@ def classify(store: Maps, classifier: Classifier, batch_size: int | None = None)
     if longest > LONGEST:
         _log.warning(
             "Maps of up to %d tokens: beyond %d the network no longer sees thin diagonals and "
-            "columns. Trust the other classifier there (`patterns.classifier: features`).",
+            "columns. Do not trust its patterns there, or lower `fine_tuning.max_length`.",
             *(longest, LONGEST),
         )
-    table_shape = (len(DEFINITIONS), len(TRAINED), store.examples, store.layers, store.heads)
-    patterns, sure = np.empty(table_shape, dtype=np.int8), np.empty(table_shape, dtype=np.float32)
+    shape = (store.examples, store.layers, store.heads)
+    patterns = {definition: np.empty(shape, dtype=np.int64) for definition in DEFINITIONS}
+    sure = np.empty(shape, dtype=np.float32)
     with torch.inference_mode():
         for examples, maps in store.batches():
             rows = slice(examples.start, examples.stop)
             size = batch_size or batch_size_for(maps.shape[-1], device)
             parts = list(_classified(classifier, store, examples, maps, size, device))
-            for number in range(len(DEFINITIONS)):
-                best = torch.cat([part[number] for part in parts], dim=1).max(dim=2)
-                shape = (len(TRAINED), *maps.shape[:3])
-                patterns[number, :, rows] = best.indices.cpu().numpy().reshape(shape)
-                sure[number, :, rows] = best.values.cpu().numpy().reshape(shape)
+            kind_chances = torch.cat(parts)
+            for definition in DEFINITIONS:
+                best = classifier.read(kind_chances, definition).max(dim=1)
+                patterns[definition][rows] = best.indices.cpu().numpy().reshape(maps.shape[:3])
+                if definition == STRICT:
+                    sure[rows] = best.values.cpu().numpy().reshape(maps.shape[:3])
     return _table(store, patterns, sure)
 
 
@@ -94,11 +94,8 @@ def _classified(
     maps: Halves,
     batch_size: int,
     device: torch.device,
-) -> Iterator[list[torch.Tensor]]:
-    """Probabilities of maps [example, layer, head, L, L] under every definition, batch by batch.
-
-    Each is [classifiers, maps, classes].
-    """
+) -> Iterator[torch.Tensor]:
+    """[maps, kinds] probabilities of maps [example, layer, head, L, L], batch by batch."""
     flat = torch.from_numpy(maps.reshape(-1, *maps.shape[-2:]).copy())
     special, segments = (
         torch.from_numpy(np.stack([of(example) for example in examples])).to(device)
@@ -109,23 +106,19 @@ def _classified(
     )
     parts = zip(torch.split(flat, batch_size), torch.split(owners, batch_size), strict=True)
     for part, owner in parts:
-        kind_outputs = classifier(Seen.of(part.to(device), special[owner], segments[owner]))
-        yield [classifier.read(kind_outputs, definition) for definition in DEFINITIONS]
+        yield classifier(Seen.of(part.to(device), special[owner], segments[owner]))
 
 
-def _table(store: Maps, patterns: npt.NDArray[np.int8], sure: Singles) -> pd.DataFrame:
-    classifiers, examples, layers, heads = np.indices(patterns.shape[1:])
-    lenient, strict = (DEFINITIONS.index(definition) for definition in (LENIENT, STRICT))
-    classes = np.array(list(PATTERNS))[patterns.reshape(len(DEFINITIONS), -1)]
+def _table(store: Maps, patterns: Mapping[Definition, Integers], sure: Singles) -> pd.DataFrame:
+    examples, layers, heads = np.indices(sure.shape)
+    classes = np.array(list(PATTERNS))
     return pd.DataFrame(
         {
-            "classifier": np.array(TRAINED)[classifiers.ravel()],
             "idx": store.idx[examples.ravel()],
             "layer": layers.ravel() + 1,
             "head": heads.ravel() + 1,
-            "pattern": classes[strict],
-            "probability": sure[strict].ravel(),
-            "lenient": classes[lenient],
-            "lenient_probability": sure[lenient].ravel(),
+            "pattern": classes[patterns[STRICT].ravel()],
+            "probability": sure.ravel(),
+            "lenient": classes[patterns[LENIENT].ravel()],
         }
     )

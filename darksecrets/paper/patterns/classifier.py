@@ -1,16 +1,16 @@
-"""The two classifiers of self-attention maps (section 4.1).
+"""The classifier of self-attention maps, and how it is trained (section 4.1).
 
-The paper's classifier is a convolutional network, see `cnn`. On encoders that it has not seen, one
-that is trained on labelled maps alone is far worse than a regression on hand-made features that
-express the definitions of the classes (`benchmarks/results/pattern_transfer.md`). So the regression
-teaches the network, and both classify every map of a run: what they say of it is compared.
+It is the paper's convolutional network, see `cnn`. On encoders that it has not seen, a network that
+is trained on labelled maps alone is far worse than a regression on hand-made features that express
+the definitions of the classes (`benchmarks/results/pattern_transfer.md`). So the regression teaches
+the network; only the network classifies the maps of a run.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from torch import nn
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, write_json
 from darksecrets.paper.patterns import augmentation, cnn, drawn_maps, logistic
-from darksecrets.paper.patterns.classes import CNN, FEATURES, PATTERNS, TRAINED, Definition
+from darksecrets.paper.patterns.classes import PATTERNS, Definition
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
 from darksecrets.paper.patterns.features import features
 from darksecrets.paper.patterns.labelled_maps import Annotations
@@ -165,52 +165,40 @@ class Prepared:
 
 
 class Classifier(nn.Module):
-    """Both trained classifiers, which see the same maps.
+    """The network, and the temperature that calibrates it.
 
     Attributes:
-        temperatures: For each of `classes.TRAINED`, what divides log probabilities of classes to
-            calibrate them.
+        network: Tells kinds of maps apart.
+        temperature: Divides log probabilities of classes.
     """
 
-    def __init__(
-        self,
-        network: cnn.PatternNet,
-        regression: logistic.Logistic,
-        temperatures: Mapping[str, float],
-    ) -> None:
+    def __init__(self, network: cnn.PatternNet, temperature: float) -> None:
         super().__init__()
         self.network = network
-        self.regression = regression
-        self.temperatures = {name: temperatures[name] for name in TRAINED}
+        self.temperature = temperature
 
     def forward(self, seen: Seen) -> torch.Tensor:
-        """[classifiers, maps, kinds] log probabilities, not calibrated, in the order of TRAINED."""
-        outputs = {
-            CNN: torch.log_softmax(self.network(cnn.images(seen)), dim=1),
-            FEATURES: self.regression(features(seen)),
-        }
-        return torch.stack([outputs[name] for name in TRAINED])
+        """[maps, kinds] probabilities, not calibrated."""
+        return torch.softmax(self.network(cnn.images(seen)), dim=1)
 
-    def read(self, outputs: torch.Tensor, definition: Definition) -> torch.Tensor:
+    def read(self, kind_chances: torch.Tensor, definition: Definition) -> torch.Tensor:
         """Calibrated probabilities under a definition.
 
         Args:
-            outputs: [classifiers, maps, kinds] as `forward` gives them.
+            kind_chances: [maps, kinds] as `forward` gives them.
             definition: Of the classes.
 
         Returns:
-            [classifiers, maps, classes].
+            [maps, classes].
         """
-        kind_chances = torch.softmax(outputs, dim=-1)
         class_chances = kind_chances @ torch.from_numpy(members(definition)).to(kind_chances)
-        degrees = class_chances.new_tensor(list(self.temperatures.values()))[:, None, None]
-        return torch.softmax(class_chances.clamp(min=_LEAST).log() / degrees, dim=-1)
+        logits = class_chances.clamp(min=_LEAST).log() / self.temperature
+        return torch.softmax(logits, dim=1)
 
 
 def untrained(temperature: float = 1.0) -> Classifier:
-    """A pair of classifiers that have learned nothing: the network's weights are random."""
-    temperatures = dict.fromkeys(TRAINED, temperature)
-    return Classifier(cnn.PatternNet(), logistic.Logistic(), temperatures).eval()
+    """A classifier that has learned nothing: the network's weights are random."""
+    return Classifier(cnn.PatternNet(), temperature).eval()
 
 
 def train_regression(prepared: Prepared, rows: npt.NDArray[np.int64]) -> logistic.Logistic:
@@ -283,9 +271,9 @@ def save(classifier: Classifier, folder: Path) -> None:
 
     with atomic(folder) as temporary:
         temporary.mkdir()
-        weights = {name: value.contiguous() for name, value in classifier.state_dict().items()}
-        save_file(weights, temporary / WEIGHTS)
-        settings = {"classes": list(PATTERNS), "temperatures": classifier.temperatures}
+        state = classifier.network.state_dict()
+        save_file({name: value.contiguous() for name, value in state.items()}, temporary / WEIGHTS)
+        settings = {"classes": list(PATTERNS), "temperature": classifier.temperature}
         write_json(settings, temporary / SETTINGS)
 
 
@@ -303,37 +291,33 @@ def load(folder: Path) -> Classifier:
         raise InputError(
             f"{folder} is not a pattern classifier: {', '.join(missing)} is missing. {_REMEDY}"
         )
-    temperatures = _temperatures(folder / SETTINGS)
-    classifier = Classifier(cnn.PatternNet(), logistic.Logistic(), temperatures).eval()
+    classifier = untrained(_temperature(folder / SETTINGS))
     try:
-        classifier.load_state_dict(load_file(folder / WEIGHTS))
+        classifier.network.load_state_dict(load_file(folder / WEIGHTS))
         for name, values in classifier.state_dict().items():
             if not values.isfinite().all():
                 raise ValueError(f"{name} is not finite")
     except (SafetensorError, RuntimeError, OSError, ValueError) as error:
-        expected = "the weights of a network and of a regression"
-        raise _damaged(folder / WEIGHTS, expected, error) from None
+        raise _damaged(folder / WEIGHTS, "the weights of a network", error) from None
     return classifier
 
 
-def _temperatures(file: Path) -> dict[str, float]:
-    """The temperatures of a network and a regression with today's classes."""
+def _temperature(file: Path) -> float:
+    """The temperature of a network with today's classes."""
     try:
         settings = json.loads(file.read_text(encoding="utf-8"))
         classes = list(map(str, settings["classes"]))
-        temperatures = {name: float(settings["temperatures"][name]) for name in TRAINED}
-        for temperature in temperatures.values():
-            if not 0 < temperature < math.inf:
-                raise ValueError(f"a temperature of {temperature}")
+        temperature = float(settings["temperature"])
+        if not 0 < temperature < math.inf:
+            raise ValueError(f"a temperature of {temperature}")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        expected = f"classes and a temperature above 0 for each of {', '.join(TRAINED)}"
-        raise _damaged(file, expected, error) from None
+        raise _damaged(file, "classes and a temperature above 0", error) from None
     if classes != list(PATTERNS):
         raise InputError(
             f"{file} has the classes {', '.join(classes)} instead of {', '.join(PATTERNS)}. "
             f"{_REMEDY}"
         )
-    return temperatures
+    return temperature
 
 
 def _damaged(file: Path, expected: str, error: Exception) -> InputError:

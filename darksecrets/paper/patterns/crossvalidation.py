@@ -7,9 +7,7 @@ A run may classify maps of an encoder of which no maps were labelled. So, if the
 of several encoders, the maps of each are also classified by training on the others only. This is
 the score that counts for an encoder without labelled maps.
 
-Both classifiers are compared with the most frequent class. The regression is trained several times
-with other composed maps, so that scores and shares can say how much that changes; the network,
-which takes minutes, once.
+The network is compared with the regression that teaches it, and with a second labelling.
 """
 
 from __future__ import annotations
@@ -26,9 +24,7 @@ import torch
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns import classifier, cnn
 from darksecrets.paper.patterns.classes import (
-    CNN,
     DEFINITIONS,
-    FEATURES,
     LENIENT,
     PATTERNS,
     STRICT,
@@ -40,8 +36,9 @@ from darksecrets.paper.patterns.mapset import strict_labels
 from darksecrets.paper.patterns.quality import predictions_of
 from darksecrets.paper.patterns.tables import (
     AGAIN,
+    CNN,
     EXAMPLE,
-    MAJORITY,
+    FEATURES,
     MODEL,
     PATTERN_PREDICTIONS,
 )
@@ -49,9 +46,6 @@ from darksecrets.paper.patterns.tables import (
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Split = tuple[Integers, Integers]
-
-REPETITIONS = 3
-"""How often the regression is trained in each split, with other composed maps."""
 
 _log = logging.getLogger(__name__)
 
@@ -68,17 +62,14 @@ def folds(annotations: Annotations, count: int, seed: int) -> Integers:
     return numbers
 
 
-def cross_validate(
-    annotations: Annotations, count: int, training: cnn.Training, repetitions: int = REPETITIONS
-) -> pd.DataFrame:
+def cross_validate(annotations: Annotations, count: int, training: cnn.Training) -> pd.DataFrame:
     """Classify every labelled map by classifiers that were not trained on its example, or encoder.
 
     Args:
         annotations: Labelled maps.
         count: Number of folds.
-        training: Settings of the network's training; its seed is also that of the folds, which are
-            the same in all repetitions, and of the composed maps.
-        repetitions: How often the regression is trained; the network is trained once.
+        training: Settings of the network's training; its seed is also that of the folds and of the
+            composed maps.
 
     Returns:
         The table `PATTERN_PREDICTIONS`. An encoder is left out only if the maps of the others have
@@ -94,21 +85,17 @@ def cross_validate(
         MODEL: _split_by_encoder(annotations),
     }
     tables = []
-    for repetition in range(1, repetitions + 1):
-        if repetition > 1:
-            prepared = prepared.composed_again(annotations, training.seed + repetition - 1)
-        for left_out, splits in parts.items():
-            found = {FEATURES: _feature_outputs(prepared, splits)}
-            if repetition == 1:
-                found |= _network_outputs(prepared, splits, drawn, training)
-            tables += [
-                _table(annotations, splits, outputs).assign(
-                    classifier=name, left_out=left_out, repetition=repetition
-                )
-                for name, outputs in found.items()
-                if splits
-            ]
-            _log.info("Left out the %s, repetition %d of %d", left_out, repetition, repetitions)
+    for left_out, splits in parts.items():
+        if not splits:
+            continue
+        found = {
+            FEATURES: _feature_outputs(prepared, splits),
+            CNN: _network_outputs(prepared, splits, drawn, training),
+        }
+        for name, outputs in found.items():
+            table = _table(annotations, splits, outputs)
+            tables.append(table.assign(classifier=name, left_out=left_out))
+        _log.info("Left out the %s", left_out)
     columns = list(PATTERN_PREDICTIONS.names)
     return pd.concat(tables, ignore_index=True)[columns]
 
@@ -139,7 +126,7 @@ def label_again(annotations: Annotations, labels: pd.DataFrame) -> pd.DataFrame:
         tables.append(table.assign(definition=definition, left_out=left_out))
     found = pd.concat(tables, ignore_index=True)
     found[[*probability_columns(), "temperature"]] = np.nan
-    found = found.assign(classifier=AGAIN, repetition=1, fold=1)
+    found = found.assign(classifier=AGAIN, fold=1)
     return found[list(PATTERN_PREDICTIONS.names)]
 
 
@@ -186,22 +173,15 @@ def _network_outputs(
     splits: Sequence[Split],
     drawn: classifier.Inputs,
     training: cnn.Training,
-) -> dict[str, Floats]:
-    """Likewise of the network, and of the most frequent class."""
-    found = {name: np.full(prepared.kinds.shape, np.nan) for name in (CNN, MAJORITY)}
+) -> Floats:
+    """Likewise of the network."""
+    found = np.full(prepared.kinds.shape, np.nan)
     for learned, tested in splits:
         net = classifier.train_network(prepared, learned, drawn, training)
         with torch.inference_mode():
-            outputs = torch.log_softmax(net(prepared.inputs.images[tested]), dim=1).double()
-        found[CNN][tested] = outputs.numpy()
-        found[MAJORITY][tested] = _majority(prepared.kinds[learned])
+            outputs = torch.log_softmax(net(prepared.inputs.images[tested]), dim=1)
+        found[tested] = outputs.double().numpy()
     return found
-
-
-def _majority(fitting: npt.NDArray[np.bool_]) -> Floats:
-    """[kinds] log shares among labels; unknown kinds are spread over those that are possible."""
-    shares = (fitting / fitting.sum(axis=1, keepdims=True)).mean(axis=0)
-    return np.asarray(np.log(shares.clip(min=np.exp(_IMPOSSIBLE))), dtype=np.float64)
 
 
 _IMPOSSIBLE = -30.0  # log probability of a kind that was not learned
@@ -296,13 +276,13 @@ def temperatures(
     return found
 
 
-def mean_temperature(predictions: pd.DataFrame, name: str) -> float:
-    """The temperature of a classifier, one of `classes.TRAINED`, that is trained on all maps.
+def mean_temperature(predictions: pd.DataFrame) -> float:
+    """The temperature of the network that is trained on all maps.
 
     It is the mean over the encoders that were left out, because the classifier is less certain of
     what it says about another encoder's maps than about those of examples that were left out. If no
     encoder was left out, it is the mean over folds.
     """
-    rows = predictions_of(name, predictions, MODEL)
-    rows = rows if len(rows) else predictions_of(name, predictions, EXAMPLE)
+    rows = predictions_of(CNN, predictions, MODEL)
+    rows = rows if len(rows) else predictions_of(CNN, predictions, EXAMPLE)
     return float(rows.groupby("fold")["temperature"].first().mean())

@@ -88,16 +88,14 @@ def pattern_agreement(
     all of its seeds; where seeds are compared, those of each seed together on all tasks.
 
     Args:
-        heads: Shares of the patterns in the maps of every head by one classifier, columns as in the
-            table `pattern_heads`.
+        heads: Shares of the patterns in the maps of every head, the table `pattern_heads`.
         resamples: Number of resamples for the intervals.
         seed: Seed of resamples and permutations.
         permutations: Number of permutations.
 
     Returns:
-        The table `pattern_agreement` without the column ``classifier``: for each state, pairs of
-        tasks and their mean, and tasks with several seeds and their mean; no rows if there is
-        nothing to compare.
+        The table `pattern_agreement`: for each state, pairs of tasks and their mean, and tasks with
+        several seeds and their mean; no rows if there is nothing to compare.
     """
     parts = []
     for state, state_rows in heads.groupby("state", sort=False):
@@ -107,8 +105,7 @@ def pattern_agreement(
         for compared, pairs in ((OF_TASKS, _task_pairs(models)), (OF_SEEDS, _seed_pairs(models))):
             parts.append(_compared(pairs, samples).assign(state=state, compared=compared))
             parts[-1]["seeds"] = _seeds(models, parts[-1]) if state != "pretrained" else pd.NA
-    columns = [name for name in PATTERN_AGREEMENT.names if name != "classifier"]
-    table = pd.concat(parts, ignore_index=True).reindex(columns=columns)
+    table = pd.concat(parts, ignore_index=True).reindex(columns=[*PATTERN_AGREEMENT.names])
     return table.astype({"seeds": "Int64"})
 
 

@@ -17,7 +17,6 @@ from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
-from darksecrets.paper.patterns.tables import LABELLED_ENCODERS
 
 SHIPPED = RESOURCES / "patterns"
 """The labelled set that ships with the project."""
@@ -72,31 +71,6 @@ class Annotations:
                 group[rows] = group[rows].min()
             if (group == before).all():
                 return np.asarray(np.unique(group, return_inverse=True)[1], dtype=np.int64)
-
-
-def find_model(sources: Sequence[Path], encoder: str) -> str | None:
-    """The model of labelled maps that is an encoder; None if no maps of it are labelled.
-
-    Args:
-        sources: Folders, each a set.
-        encoder: From `identify_encoder`.
-
-    Raises:
-        InputError: Two sets name the encoder differently.
-    """
-    files = [source / LABELLED_ENCODERS.file for source in sources]
-    names: list[str] = []
-    for file in files:
-        if file.is_file():
-            rows = LABELLED_ENCODERS.read(file)
-            names += rows.loc[rows["encoder"] == encoder, "model"].tolist()
-    found = list(dict.fromkeys(names))
-    if len(found) > 1:
-        raise InputError(
-            f"{', '.join(map(str, files))}: one encoder is called {' and '.join(found)}. Give it "
-            "one name, in the maps, too."
-        )
-    return found[0] if found else None
 
 
 def encoder_of(model: str, state: str) -> str:

@@ -2,7 +2,6 @@
 
 - ``maps.npz``: all maps in one flat array (``values``), half precision, compressed.
 - ``maps.csv``: a row per map, ``COLUMNS``: its origin and its tokens.
-- ``encoders.csv``: which encoders the maps are of, as far as that is known.
 - ``labels.csv``: a row per label, ``LABEL_COLUMNS``; absent before the first.
 
 `darksecrets/resources/patterns` is such a folder, and so is an annotation folder.
@@ -11,7 +10,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from darksecrets.core.arrays import Halves
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
 from darksecrets.paper.patterns.classes import Answers
-from darksecrets.paper.patterns.tables import LABELLED_ENCODERS, LABELLED_MAPS
+from darksecrets.paper.patterns.tables import LABELLED_MAPS
 from darksecrets.paper.patterns.tables import LABELS as LABELS_TABLE
 
 MAPS, TABLE, LABELS = "maps.npz", LABELLED_MAPS.file, LABELS_TABLE.file
@@ -60,21 +59,13 @@ class MapSet:
     maps: Sequence[Halves]
     labels: pd.DataFrame
 
-    def save(self, folder: Path, encoders: Mapping[str, str] | None = None) -> None:
-        """Write all but the labels; the folder appears complete or not at all.
-
-        Args:
-            folder: Where to write.
-            encoders: From `identify_encoder`, by model of the maps, as far as it is known.
-        """
+    def save(self, folder: Path) -> None:
+        """Write all but the labels; the folder appears complete or not at all."""
         with atomic(folder) as temporary:
             temporary.mkdir()
             LABELLED_MAPS.write(self.table[list(COLUMNS)], temporary / TABLE)
             values = [np.asarray(one, dtype=np.float16).ravel() for one in self.maps]
             np.savez_compressed(temporary / MAPS, values=np.concatenate(values))
-            if encoders:
-                rows = pd.DataFrame(encoders.items(), columns=list(LABELLED_ENCODERS.names))
-                LABELLED_ENCODERS.write(rows, temporary / LABELLED_ENCODERS.file)
 
     @classmethod
     def load(cls, folder: str | Path) -> MapSet:

@@ -1,4 +1,4 @@
-"""Quality of the pattern classifier: scores, intervals, calibration (section 4.1)."""
+"""Quality of classifiers of patterns: scores, intervals, calibration (section 4.1)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from darksecrets.core.arrays import Floats, Integers, Values
 from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.stats.correlation import ratio
 from darksecrets.core.stats.resampling import cluster_weights, interval
-from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS, Definition
-from darksecrets.paper.patterns.label_noise import LabelNoise, count_cells, widest
-from darksecrets.paper.patterns.tables import AGAIN, BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV
+from darksecrets.paper.patterns.classes import PATTERNS, Definition
+from darksecrets.paper.patterns.tables import BY_CLASS, EXAMPLE, MODEL, OVERALL, PATTERN_CV
 
 ALL = "all"
 BINS = 10  # of probabilities, for the calibration
@@ -25,7 +24,7 @@ def predictions_of(
     left_out: str,
     definition: Definition | None = None,
 ) -> pd.DataFrame:
-    """The predictions of a classifier, in all repetitions of its training.
+    """The predictions of a classifier.
 
     Args:
         classifier: Its name.
@@ -37,14 +36,6 @@ def predictions_of(
     if definition is not None:
         rows &= predictions["definition"] == definition
     return predictions[rows].reset_index(drop=True)
-
-
-def held_out_predictions(
-    classifier: str, predictions: pd.DataFrame, definition: Definition
-) -> pd.DataFrame:
-    """A row per labelled map: its prediction by what was trained on the other folds, once."""
-    rows = predictions_of(classifier, predictions, EXAMPLE, definition)
-    return rows[rows["repetition"] == 1].reset_index(drop=True)
 
 
 def unseen(encoder: str) -> str:
@@ -73,12 +64,10 @@ _COLUMNS = ("label", "predicted")
 
 
 def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
-    """Scores of every classifier with bootstrap intervals over examples and repetitions.
+    """Scores of every classifier with bootstrap intervals over examples.
 
-    A score is the mean over repetitions of the training; each resample is of one of them. Intervals
-    allow for wrong labels, see `label_noise`; not that of the second labelling, which is itself the
-    comparison of two labellings. The calibration error gets no interval: its bootstrap is biased
-    upwards, because resamples are less even than the maps that they are drawn from.
+    Intervals take the labels for the truth. The calibration error gets none: its bootstrap is
+    biased upwards, because resamples are less even than the maps that they are drawn from.
 
     Args:
         table: Predictions from `crossvalidation.cross_validate`.
@@ -90,12 +79,10 @@ def scores(table: pd.DataFrame, resamples: int, seed: int) -> pd.DataFrame:
         them; and, for training on the other encoders only, each as `unseen` names it.
     """
     parts = []
-    noises = {str(name): LabelNoise.of(table, name) for name in DEFINITIONS}
     for maps_of, some in _parts(table):
         resample = _resampler(resamples, seed)
         for (definition, name), rows in some.groupby(["definition", "classifier"], sort=False):
-            noise = noises[str(definition)] if name != AGAIN else None
-            value, low, high = _estimate(rows, resample, noise, seed)
+            value, low, high = _estimate(rows, resample)
             part = pd.DataFrame(_keys(rows), columns=["metric", "pattern", "maps"])
             part = part.assign(maps_of=maps_of, definition=str(definition), classifier=str(name))
             for column, numbers in {"score": value, "ci_low": low, "ci_high": high}.items():
@@ -121,47 +108,13 @@ def _resampler(resamples: int, seed: int) -> Resample:
     return resample
 
 
-def _estimate(
-    rows: pd.DataFrame, resample: Resample, noise: LabelNoise | None, seed: int
-) -> tuple[Floats, Floats, Floats]:
+def _estimate(rows: pd.DataFrame, resample: Resample) -> tuple[Floats, Floats, Floats]:
     """Scores of one classifier with their intervals, each in the order of `_keys`."""
-    repetitions = [one.sort_values("map") for _, one in rows.groupby("repetition")]
-    weights = resample(repetitions[0]["example"].to_numpy())
-    once = np.ones((1, len(repetitions[0])))
-    value = np.mean([_values(one, once)[0] for one in repetitions], axis=0)
-    turns = np.arange(len(weights)) % len(repetitions)
-    drawn = [
-        _values(one, weights[turns == turn], calibration=False)
-        for turn, one in enumerate(repetitions)
-    ]
-    ends = interval(np.concatenate(drawn))
-    if noise is not None:
-        rng = np.random.default_rng([seed, 1])
-        values = [
-            _values_with_noise(one, weights[turns == turn], noise, rng)
-            for turn, one in enumerate(repetitions)
-        ]
-        ends = widest(ends, *(interval(np.concatenate(each)) for each in zip(*values, strict=True)))
-    low, high = ends
+    rows = rows.sort_values("map")
+    weights = resample(rows["example"].to_numpy())
+    value = _values(rows, np.ones((1, len(rows))))[0]
+    low, high = interval(_values(rows, weights, calibration=False))
     return value, low, high
-
-
-def _values_with_noise(
-    rows: pd.DataFrame, weights: Integers, noise: LabelNoise, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Likewise, with labels drawn again, and with confusions freed from those of the labels."""
-    names, size = list(PATTERNS), len(PATTERNS)
-    labels, predicted = (rows[column].map(names.index).to_numpy() for column in _COLUMNS)
-    whose = rows["encoder"].to_numpy()
-    encoders, places = np.unique(whose.astype(str), return_inverse=True)
-    redrawn = noise.draw(labels, whose, len(weights), rng) * size + predicted
-    cells = (places * size + labels) * size + predicted
-    by_encoder = np.asarray(weights, np.float64) @ np.eye(len(encoders) * size**2)[cells]
-    undone = noise.undo(by_encoder.reshape(-1, len(encoders), size, size), encoders)
-    unknown = np.full(len(weights), np.nan)
-    again = count_cells(redrawn, weights, size**2).reshape(-1, size, size)
-    first, second = (_scores_of_counts(each) for each in (again, undone.sum(axis=1)))
-    return _insert_calibration(first, unknown), _insert_calibration(second, unknown)
 
 
 def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -174,7 +127,6 @@ def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _keys(rows: pd.DataFrame) -> list[tuple[str, str, int]]:
-    rows = rows[rows["repetition"] == rows["repetition"].iloc[0]]
     counts = rows["label"].value_counts()
     single = [(metric, name, int(counts.get(name, 0))) for metric in BY_CLASS for name in PATTERNS]
     return [*((metric, "", len(rows)) for metric in OVERALL), *single]

@@ -25,20 +25,17 @@ from darksecrets.core.run.tables import (
     text,
 )
 from darksecrets.paper.patterns.classes import (
-    CNN,
     DEFINITIONS,
-    FEATURES,
+    FIRST_THREE,
     NUMBERS,
     PATTERNS,
     STRENGTHS,
-    TRAINED,
 )
 
-MAJORITY, AGAIN = "majority class", "second labelling"
-CLASSIFIERS = (FEATURES, CNN, MAJORITY, AGAIN)
-"""What the cross-validation compares: both trained classifiers, which classify a run's maps, too;
-the most frequent class; and, as if it were a classifier, the second labelling pass, which shows
-what can be hoped for."""
+CLASSIFIERS = FEATURES, CNN, AGAIN = "features", "cnn", "second labelling"
+"""What the cross-validation compares: a regression on hand-made features, which teaches the
+network; the paper's convolutional network, which classifies a run's maps; and, as if it were a
+classifier, the second labelling pass, which shows what can be hoped for."""
 LEFT_OUT = EXAMPLE, MODEL = "example", "model"
 """What the cross-validation leaves out of the training."""
 OVERALL = ("accuracy", "weighted_f1", "macro_f1", "calibration_error")
@@ -56,11 +53,6 @@ _SHARE = share("share", "", "share of maps")
 _MAP = text("map", "identity of the map, unique in its set")
 _LABEL = text("label", "class that an annotator gave", values=_CLASSES)
 _CLASSIFIER = text("classifier", "what classified", values=CLASSIFIERS)
-_TRAINED = text(
-    "classifier",
-    f"`{CNN}`: the convolutional network; `{FEATURES}`: the regression on hand-made features",
-    values=TRAINED,
-)
 
 _ORIGIN = (
     _MAP,
@@ -89,17 +81,6 @@ LABELLED_MAPS = Table(
         ),
     ),
     key=("map",),
-    by_hand=True,
-)
-
-LABELLED_ENCODERS = Table(
-    "encoders",
-    "Which pre-trained encoders the models of labelled maps are.",
-    (
-        text("model", "the model, as the maps name it"),
-        text("encoder", "SHA-256 of the encoder's weights, see `identify_encoder`"),
-    ),
-    key=("model",),
     by_hand=True,
 )
 
@@ -191,11 +172,6 @@ PATTERN_PREDICTIONS = Table(
             "the encoder",
             values=LEFT_OUT,
         ),
-        integer(
-            "repetition",
-            "training with other composed maps, from 1; only of `features`",
-            low=1,
-        ),
         _DEFINITION,
         integer("fold", "maps that were tested together, from 1", low=1),
         _MAP,
@@ -218,7 +194,7 @@ PATTERN_PREDICTIONS = Table(
             optional=True,
         ),
     ),
-    key=("classifier", "left_out", "repetition", "definition", "map"),
+    key=("classifier", "left_out", "definition", "map"),
 )
 
 PATTERN_CV = Table(
@@ -241,56 +217,44 @@ PATTERN_CV = Table(
     key=("maps_of", "definition", "classifier", "metric", "pattern"),
 )
 
-_PROBABILITY = share("probability", "calibrated probability of that class", decimals=4)
-
 PATTERN_MAPS = Table(
     "pattern_maps",
-    "The pattern of every map by both classifiers; a row group for each model.",
+    "The pattern of every map; a row group for each model.",
     (
         *MAPS,
-        _TRAINED,
         IDX,
         LAYER,
         HEAD,
         like(_PATTERN, "class under the paper's definition (`strict`)"),
-        _PROBABILITY,
+        share("probability", "calibrated probability of that class", decimals=4),
         like(_PATTERN, "class under the lenient definition", name="lenient"),
-        like(_PROBABILITY, name="lenient_probability"),
     ),
-    key=(*names(*MAPS), "classifier", *names(IDX, LAYER, HEAD)),
+    key=names(*MAPS, IDX, LAYER, HEAD),
     every=("layer", "head"),
     row_group=names(*MAPS),
 )
 
 PATTERN_SHARES = Table(
     "patterns",
-    "Shares of the patterns among all maps of a model (Figure 2).",
+    "Shares of the patterns among all maps of a model (Figure 2); intervals are as wide as the "
+    "network's errors on encoders that it had not seen.",
     (
         *MAPS,
-        _TRAINED,
         _DEFINITION,
-        _PATTERN,
+        text(
+            "pattern",
+            "class of the map; or any of the first three",
+            values=(*_CLASSES, *FIRST_THREE),
+        ),
         like(_SHARE, "as classified"),
         *interval("share", unit="share of maps", bounds=(0, 1)),
-        like(
-            _SHARE,
-            "corrected for the classifier's confusions; as classified for `other models`",
-            name="corrected",
-        ),
-        *interval("corrected", "corrected", unit="share of maps", bounds=(0, 1)),
-        text(
-            "confusions_of",
-            "the run's encoder, as labelled maps name it; `other models`: none of its maps is "
-            "labelled",
-        ),
     ),
-    key=(*names(*MAPS), "classifier", "definition", "pattern"),
+    key=(*names(*MAPS), "definition", "pattern"),
 )
 
 PATTERN_HEADS = Table(
     "pattern_heads",
-    "Shares of the patterns in the maps of every head: by the run's classifier, under the paper's "
-    "definition.",
+    "Shares of the patterns in the maps of every head, under the paper's definition.",
     (*MAPS, LAYER, HEAD, _PATTERN, like(_SHARE, "as classified")),
     key=(*names(*MAPS, LAYER, HEAD), "pattern"),
     every=("layer", "head"),
@@ -310,8 +274,8 @@ def _permuted(name: str, q_name: str, where: str) -> tuple[Column, Column]:
         ),
         like(
             Q_VALUE,
-            f"false discovery rate of `{name}` over the rows with the same `classifier`, `state` "
-            "and `compared`; empty for the mean",
+            f"false discovery rate of `{name}` over the rows with the same `state` and `compared`; "
+            "empty for the mean",
             name=q_name,
             optional=True,
         ),
@@ -324,7 +288,6 @@ PATTERN_AGREEMENT = Table(
     "pattern_agreement",
     "Whether heads keep their patterns on other tasks and with other seeds.",
     (
-        _TRAINED,
         STATE_OF_MAPS,
         text(
             "compared",
@@ -360,28 +323,8 @@ PATTERN_AGREEMENT = Table(
         ),
         *interval("kappa", "kappa", bounds=(-1, 1), optional=True),
     ),
-    key=("classifier", "state", "compared", "task", "other_task"),
+    key=("state", "compared", "task", "other_task"),
     may_be_empty=True,
-)
-
-CLASSIFIER_AGREEMENT = Table(
-    "classifier_agreement",
-    "How far both classifiers give a run's maps the same patterns.",
-    (
-        *MAPS,
-        _DEFINITION,
-        integer("maps", "maps of the model on the task"),
-        share("agreement", "share of maps that both give the same pattern"),
-        number(
-            "kappa",
-            "Cohen's kappa; empty if both give all maps the same pattern",
-            low=-1,
-            high=1,
-            optional=True,
-        ),
-        *interval("kappa", bounds=(-1, 1), optional=True),
-    ),
-    key=(*names(*MAPS), "definition"),
 )
 
 TYPICAL_MAPS = Table(
@@ -403,8 +346,7 @@ TABLES = (
     PATTERN_HEADS,
     PATTERN_MAPS,
     PATTERN_AGREEMENT,
-    CLASSIFIER_AGREEMENT,
     TYPICAL_MAPS,
 )
-LABELLING = (LABELLED_MAPS, LABELLED_ENCODERS, LABELS, AGREEMENT)
+LABELLING = (LABELLED_MAPS, LABELS, AGREEMENT)
 """Tables of a set of labelled maps, not of a run."""

@@ -20,7 +20,7 @@ from darksecrets.pages.claims.answers import Answer
 PAPER = "kovaleva2019"
 TUNED = {"state": "finetuned"}
 BEST = TUNED | {"kind": "head"}
-FIRST_THREE = ["vertical", "diagonal", "vertical+diagonal"]
+FIRST_THREE = ["vertical or diagonal"]
 
 FRAMENET_CONTROLS = ("distance", "key", "place", "sum", "product")
 PAIR_CONTROLS = ("distance", "key", "sum", "product", "place", "form")
@@ -29,7 +29,7 @@ PAIR_CONTROLS = ("distance", "key", "sum", "product", "place", "form")
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
     return extreme(
         "patterns",
-        "corrected",
+        "share",
         which,
         sign,
         scale=0.04,
@@ -40,9 +40,10 @@ def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
 
 
 def three_patterns(share: float, on_rte: float) -> Frames:
+    """Shares of the paper's first three patterns together."""
     values = crossed(TASKS, FIRST_THREE, value=share) | crossed(["RTE"], FIRST_THREE, value=on_rte)
     each = ("task", "pattern")
-    return made("patterns", "corrected", values, each=each, half=0.01, definition="strict", **TUNED)
+    return made("patterns", "share", values, each=each, half=0.03, definition="strict", **TUNED)
 
 
 def repeated(kappa: float, p_value: float) -> Frames:
@@ -181,11 +182,11 @@ def effects_of_a_head(on_rte: float) -> Frames:
 
 
 def before(share: float, random: float) -> Frames:
-    """Shares of each of the first three patterns, in the encoder and in one of random weights."""
+    """Shares of the first three patterns, in the encoder and in one of random weights."""
     values = crossed(TASKS, FIRST_THREE, ["pretrained"], value=share)
     values |= crossed(TASKS, FIRST_THREE, ["random"], value=random)
     each = ("task", "pattern", "state")
-    return made("patterns", "corrected", values, each=each, half=0.02, definition="strict")
+    return made("patterns", "share", values, each=each, half=0.06, definition="strict")
 
 
 def by(
@@ -197,9 +198,9 @@ def by(
 CASES: dict[str, dict[Answer, Frames]] = {
     "1": by("unbiased_gain", "survival", {YES: 2, NO: -2, OPEN: 0.1}, **BEST),
     "10": {
-        YES: three_patterns(0.25, 0.25),
-        NO: three_patterns(0.25, 0.05),
-        OPEN: three_patterns(0.25, 0.11),
+        YES: three_patterns(0.75, 0.75),
+        NO: three_patterns(0.75, 0.15),
+        OPEN: three_patterns(0.75, 0.33),
     },
     "11": {YES: repeated(0.8, 0.01), NO: repeated(0.3, 0.01), OPEN: repeated(0.8, 0.2)},
     "12": shares("block", "SST-2", -1),

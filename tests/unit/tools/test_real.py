@@ -186,7 +186,6 @@ def test_the_summary_follows_from_the_kept_tables():
     rows = _kept_rows(
         "patterns",
         state="finetuned",
-        classifier="cnn",
         definition="strict",
         pattern="heterogeneous",
     )
@@ -260,7 +259,7 @@ def test_sentences_of_the_page_agree_with_the_kept_tables():
     assert float(sst["ci_low"]) < bags["SST-2", "accuracy"] < float(sst["ci_high"])
     assert float(sts["ci_high"]) < bags["STS-B", "pearson"]
 
-    rows = _kept_rows("patterns", classifier="cnn", definition="strict")
+    rows = _kept_rows("patterns", definition="strict")
     shares = _means(rows, "share", "pattern", "state", "task")
     tasks = sorted({row["task"] for row in rows})
     for task in tasks:

@@ -61,7 +61,6 @@ rule claims:
         findings={
             "metrics": {task: names[0] for task, names in METRICS_OF_TASKS.items()},
             "ablated": {task: METRICS_OF_TASKS[task][0] for task in config["ablation"]["tasks"]},
-            "classifier": config["patterns"]["classifier"],
             "synthetic": SYNTHETIC,
         },
     message:

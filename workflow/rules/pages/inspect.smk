@@ -58,7 +58,6 @@ rule inspect_text:
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         batch_size=lookup(dpath="attention/batch_size", within=config),
         heads=lookup(dpath="inspect/heads", within=config),
-        classifier=lookup(dpath="patterns/classifier", within=config),
         drawn=DRAWN,
         parse=lookup(dpath="inspect/parse", within=config),
         pipeline=lookup(dpath="annotation/pipeline", within=config),

@@ -10,7 +10,6 @@ rule sample_maps:
     """Sample the maps to label: every task, layer and head of the fine-tuned models equally often."""
     input:
         stores=per_task("<results>/attention/{task}"),
-        model="<results>/models/pretrained",
     output:
         maps=directory("<results>/patterns/maps"),
     log:
@@ -36,8 +35,8 @@ rule sample_maps:
 TRAINING = trained.training_settings(config["patterns"])
 
 
-# The trained classifiers that ship with the project were made by the two rules here, from the labelled maps that
-# ship with it.
+# The trained classifier that ships with the project was made by the two rules here, from the labelled maps that ship
+# with it.
 SHIPS = config["patterns"]["training"] == "auto" and trained.serves(config["patterns"])
 CLASSIFIER = shipped("patterns/classifier") if SHIPS else "<results>/patterns/classifier"
 PREDICTIONS = (
@@ -48,7 +47,7 @@ PREDICTIONS = (
 if not SHIPS:
 
     rule cross_validate_patterns:
-        """Cross-validate the classifiers: each labelled map is classified by a model not trained on its example."""
+        """Cross-validate the classifier: each labelled map is classified by a network not trained on its example."""
         input:
             labelled=labelled_files(),
         output:
@@ -65,12 +64,12 @@ if not SHIPS:
         params:
             training=TRAINING,
         message:
-            "Cross-validate the classifiers of patterns"
+            "Cross-validate the classifier of patterns"
         script:
             "../../../scripts/paper/cross_validate_patterns.py"
 
     rule train_pattern_classifier:
-        """Train the classifiers on all labelled maps; calibrate their probabilities with the cross-validation."""
+        """Train the classifier on all labelled maps; calibrate its probabilities with the cross-validation."""
         input:
             labelled=labelled_files(),
             predictions="<results>/tables/pattern_predictions.csv",
@@ -88,7 +87,7 @@ if not SHIPS:
         params:
             training=TRAINING,
         message:
-            "Train the classifiers of patterns"
+            "Train the classifier of patterns"
         script:
             "../../../scripts/paper/train_pattern_classifier.py"
 
@@ -112,17 +111,16 @@ rule score_pattern_classifier:
         "../../../envs/model.yaml"
     params:
         annotations=lookup(dpath="patterns/annotations", within=config),
-        classifier=lookup(dpath="patterns/classifier", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
     message:
-        "Score the classifiers of patterns"
+        "Score the classifier of patterns"
     script:
         "../../../scripts/paper/score_pattern_classifier.py"
 
 
 rule compare_patterns:
-    """Count the patterns of all maps, and correct the shares for the classifier's confusions: the numbers of Figure 2.
+    """Count the patterns of all maps, with intervals as wide as errors on unseen encoders: the numbers of Figure 2.
 
     Also the patterns of the same heads on other tasks and with other seeds. All maps are millions of rows, hence
     Parquet.
@@ -130,13 +128,10 @@ rule compare_patterns:
     input:
         maps=per_task("<results>/patterns/{task}"),
         predictions=PREDICTIONS,
-        model="<results>/models/pretrained",
-        labelled=labelled_encoders(),
     output:
         patterns="<results>/tables/patterns.csv",
         pattern_heads="<results>/tables/pattern_heads.csv",
         pattern_agreement="<results>/tables/pattern_agreement.csv",
-        classifier_agreement="<results>/tables/classifier_agreement.csv",
         pattern_maps="<results>/tables/pattern_maps.parquet",
     log:
         "<logs>/compare_patterns.log",
@@ -148,10 +143,8 @@ rule compare_patterns:
         **ask("tables"),
     params:
         models=MEASURED_MODELS,
-        classifier=lookup(dpath="patterns/classifier", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
-        annotations=lookup(dpath="patterns/annotations", within=config),
     message:
         "Compare the patterns of heads"
     script:
@@ -165,18 +158,16 @@ draw(
         "Figure 2: shares of the patterns per task, before and after fine-tuning.",
         section=PATTERNS,
         label="Figure 2",
-        options={"classifier": config["patterns"]["classifier"]},
         table="<results>/tables/patterns.csv",
         published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
         learned="<results>/tables/learned.csv",
     ),
     figure(
         "figure2_definitions",
-        "Figure 2 by both classifiers and definitions, with intervals, and how far they agree.",
+        "Figure 2 by both definitions, with intervals as wide as errors on unseen encoders.",
         section=PATTERNS,
-        label="Figure 2, supplement: definitions and classifiers",
+        label="Figure 2, supplement: both definitions",
         table="<results>/tables/patterns.csv",
-        agreement="<results>/tables/classifier_agreement.csv",
         published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
         learned="<results>/tables/learned.csv",
     ),
@@ -205,8 +196,7 @@ draw(
         "pattern_quality",
         "How well patterns are classified on encoders left out, and what is confused.",
         section=PATTERNS,
-        label="Quality of the classifiers",
-        options={"classifier": config["patterns"]["classifier"]},
+        label="Quality of the classifier",
         table="<results>/tables/pattern_predictions.csv",
         scores="<results>/tables/pattern_cv.csv",
     ),

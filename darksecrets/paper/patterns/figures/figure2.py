@@ -26,12 +26,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     Heterogeneous maps are at the left, so that their share, which the paper reports, is easy to
     read.
-    Shares are those of the run's classifier under the paper's definition, means over seeds. A run
-    of the paper also shows the range of heterogeneous maps in the paper's text.
+    Shares are those under the paper's definition, means over seeds. A run of the paper also shows
+    the range of heterogeneous maps in the paper's text.
     """
     table = kit.pick(
         sources.table(PATTERN_SHARES),
-        classifier=sources.options["classifier"],
         definition=STRICT,
         task=sources.tasks,
         state=list(_HEIGHTS),
@@ -71,9 +70,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         what += " Dashed: the paper's smallest and largest heterogeneous share."
     return kit.page(
         sources,
-        sources.headline(
-            partial(describe_heterogeneous_shares, table, sources.options["classifier"])
-        ),
+        sources.headline(partial(describe_heterogeneous_shares, table)),
         kit.Grid([""], panel),
         legend=dict(reversed(kit.PATTERNS.items())),
         width=kit.PAGE,

@@ -10,13 +10,13 @@ import pandas as pd
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns import quality, tables
-from darksecrets.paper.patterns.classes import CNN, FEATURES, LENIENT, STRICT
+from darksecrets.paper.patterns.classes import LENIENT, STRICT
 
-NAMES = {CNN: "network", FEATURES: "features", tables.AGAIN: "second labelling"}
+NAMES = {tables.CNN: "network", tables.FEATURES: "its teacher", tables.AGAIN: "second labelling"}
 """What is compared, as the legend calls it."""
 _LOOKS = {
-    CNN: kit.dot(kit.BLUE, size=2.8),
-    FEATURES: kit.dot(kit.VERMILLION, "s", 2.8),
+    tables.CNN: kit.dot(kit.BLUE, size=2.8),
+    tables.FEATURES: kit.dot(kit.VERMILLION, "s", 2.8),
     tables.AGAIN: kit.dot(kit.INK, "|", 6.0),
 }
 _TITLES = {STRICT: "The paper's definition", LENIENT: "Lenient definition"}
@@ -26,7 +26,7 @@ _CONFUSION = "Maps (darker = greater share of the row)"
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw scores with intervals; and the confusions and the calibration of the run's classifier.
+    """Draw scores with intervals; and the confusions and the calibration of the network.
 
     Scores are of each pre-trained encoder that was left out of the training, and of all maps, each
     by training on other sentences. Maps of encoders without pre-training are nearly all
@@ -35,9 +35,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """
     predictions = sources.table(tables.PATTERN_PREDICTIONS)
     scores = sources.table(tables.PATTERN_CV, "scores")
-    classifier = sources.options["classifier"]
     left_out = max(set(predictions["left_out"]))  # `model` rather than `example`
-    shown = quality.predictions_of(classifier, predictions, left_out, STRICT)
+    shown = quality.predictions_of(tables.CNN, predictions, left_out, STRICT)
     weighted = kit.pick(scores, metric="weighted_f1", classifier=list(_LOOKS))
     places = {name: _name(name) for name in _rows(list(weighted["maps_of"].unique()))}
     weighted = weighted[weighted["maps_of"].isin(list(places))]
@@ -58,7 +57,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
 
     def draw_below(axes: kit.Axes, name: str) -> None:
         if name == _CONFUSION:
-            _confusion(axes, shown[shown["repetition"] == 1])
+            _confusion(axes, shown)
         else:
             _calibration(axes, shown)
 
@@ -72,11 +71,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
     under = kit.Grid(
         parts,
         kit.Panel(draw_below, height=1.75, x=None, fixed=True),
-        headline=f"{NAMES[classifier].capitalize()}, {whose} left out, the paper's definition",
+        headline=f"Network, {whose} left out, the paper's definition",
     )
     return kit.page(
         sources,
-        _headline(weighted, classifier),
+        _headline(weighted),
         above,
         under,
         legend=legend,
@@ -103,16 +102,15 @@ def _name(maps_of: str) -> str:
     return f"{maps_of.removeprefix(quality.unseen(''))}, left out"
 
 
-def _headline(weighted: pd.DataFrame, classifier: str) -> str:
-    """The scores of the run's classifier under the paper's definition."""
-    rows = kit.pick(weighted, classifier=classifier, definition=STRICT)
+def _headline(weighted: pd.DataFrame) -> str:
+    """The scores of the network under the paper's definition."""
+    rows = kit.pick(weighted, classifier=tables.CNN, definition=STRICT)
     unseen = rows[rows["maps_of"] != quality.ALL]["score"]
     known = float(rows[rows["maps_of"] == quality.ALL]["score"].iloc[0])
-    who = "The network" if classifier == CNN else "The regression on features"
     if unseen.empty:
-        return f"{who} reaches a weighted F1 of {known:.0f}"
+        return f"The network reaches a weighted F1 of {known:.0f}"
     low, high = f"{unseen.min():.0f}", f"{unseen.max():.0f}"
-    return f"{who} reaches F1 {low} to {high} on encoders left out, {known:.0f} on all"
+    return f"The network reaches F1 {low} to {high} on encoders left out, {known:.0f} on all"
 
 
 def _confusion(axes: kit.Axes, predictions: pd.DataFrame) -> None:

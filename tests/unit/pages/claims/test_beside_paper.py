@@ -23,7 +23,7 @@ def frames() -> dict[str, pd.DataFrame]:
     scores = {(task, metric): 80.0 for task, names in METRICS.items() for metric in names}
     heterogeneous = {"definition": "strict", "pattern": "heterogeneous", "half": 0.02}
     return together(
-        made("patterns", "corrected", shares, **heterogeneous, **TUNED),
+        made("patterns", "share", shares, **heterogeneous, **TUNED),
         made("survival", "naive_gain", gains, kind="head", **TUNED),
         made("layer_ablation", "delta", layer, each=("task", "layer"), **TUNED),
         made("score_means", "score", scores, each=("task", "metric"), model="finetuned"),

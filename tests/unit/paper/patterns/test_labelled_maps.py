@@ -2,13 +2,10 @@ import pandas as pd
 import pytest
 from labelled import make_labelled_maps, save
 
-from darksecrets.core.models.identity import identify_encoder
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import RESOURCES
 from darksecrets.paper.patterns import labelled_maps
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.mapset import label_table
-from darksecrets.paper.patterns.tables import LABELLED_ENCODERS
 
 
 def test_sets_are_read_together_and_only_maps_whose_label_holds(tmp_path):
@@ -97,29 +94,3 @@ def test_maps_without_second_answers_have_no_strict_class(tmp_path):
     mapset = type(mapset)(mapset.table, mapset.maps, label_table(rows))
     read = labelled_maps.load([save(mapset, tmp_path / "set")])
     assert read.table["strict"].tolist() == ["", ""]
-
-
-def test_a_run_finds_its_encoder_among_the_labelled_ones_by_its_weights(tmp_path):
-    """The encoder that ships is one of them; the name of a run does not matter."""
-    shipped = identify_encoder(RESOURCES / "tiny-bert")
-    assert labelled_maps.find_model([labelled_maps.SHIPPED], shipped) == "tiny BERT"
-    assert labelled_maps.find_model([labelled_maps.SHIPPED, tmp_path], "0" * 64) is None
-    assert labelled_maps.find_model([tmp_path], shipped) is None
-
-
-def test_labelled_encoders_are_models_of_the_maps():
-    known = LABELLED_ENCODERS.read(labelled_maps.SHIPPED / LABELLED_ENCODERS.file)
-    maps = labelled_maps.load([labelled_maps.SHIPPED])
-    assert set(known["model"]) < set(maps.table["model"])
-
-
-def test_one_encoder_with_two_names_is_refused(tmp_path):
-    for number, name in enumerate(("mine", "yours")):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        rows = pd.DataFrame({"model": [name], "encoder": ["a" * 64]})
-        LABELLED_ENCODERS.write(rows, folder / LABELLED_ENCODERS.file)
-    folders = [tmp_path / "0", tmp_path / "1"]
-    assert labelled_maps.find_model(folders[:1], "a" * 64) == "mine"
-    with pytest.raises(InputError, match="one encoder is called mine and yours"):
-        labelled_maps.find_model(folders, "a" * 64)
