@@ -35,23 +35,17 @@ from _machine import describe, write_results
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from darksecrets.core.run.states import FROM_NORMAL, RANDOM
-from darksecrets.paper.patterns import (
-    classifier,
-    cnn,
-    labelled_maps,
-    logistic,
-    quality,
-    shares,
-    trained,
-)
 from darksecrets.paper.patterns.classes import (
     DEFINITIONS,
     LENIENT,
     PATTERNS,
     Definition,
 )
-from darksecrets.paper.patterns.crossvalidation import softmax
-from darksecrets.paper.patterns.definitions import MAP_KINDS, members
+from darksecrets.paper.patterns.maps import labelled_maps
+from darksecrets.paper.patterns.network import cnn, logistic, quality, teaching, trained
+from darksecrets.paper.patterns.network.crossvalidation import softmax
+from darksecrets.paper.patterns.network.kinds import MAP_KINDS, members
+from darksecrets.paper.patterns.shares import estimates
 from darksecrets.paper.patterns.tables import (
     AGAIN,
     CNN,
@@ -87,16 +81,16 @@ class Labelled:
     """
 
     data: labelled_maps.Annotations
-    prepared: classifier.Prepared
+    prepared: teaching.Prepared
     composed: bool = True
 
     @classmethod
     def read(cls, folder: Path) -> Labelled:
         """Read and prepare a set."""
         data = labelled_maps.load([folder])
-        return cls(data, classifier.Prepared.of(data, FIRST_SEED))
+        return cls(data, teaching.Prepared.of(data, FIRST_SEED))
 
-    def examples(self, rows: Rows) -> tuple[classifier.Inputs, torch.Tensor, torch.Tensor]:
+    def examples(self, rows: Rows) -> tuple[teaching.Inputs, torch.Tensor, torch.Tensor]:
         """Inputs, possible kinds and weights of what is trained on."""
         inputs, kinds, weights = self.prepared.examples(rows)
         if not self.composed:
@@ -307,13 +301,13 @@ def noise(options: argparse.Namespace) -> None:
     networks: dict[str, list[Floats]] = {}
     for seed in range(options.seeds or 5):
         training = cnn.Training(EPOCHS, FIRST_SEED + seed, DRAWN)
-        drawn = classifier.prepare_drawn(training)
+        drawn = teaching.prepare_drawn(training)
         prepared = known.prepared.composed_again(known.data, FIRST_SEED + seed)
         for name, learned, tested in known.splits():
             if name not in known.pretrained:
                 continue  # nearly all of their maps are heterogeneous
-            regression = classifier.train_regression(prepared, learned)
-            net = classifier.train_network(prepared, learned, drawn, training)
+            regression = teaching.train_regression(prepared, learned)
+            net = teaching.train_network(prepared, learned, drawn, training)
             with torch.inference_mode():
                 by_regression = softmax(regression(prepared.inputs.features[tested]).numpy())
                 by_network = softmax(net(prepared.inputs.images[tested]).numpy())
@@ -462,10 +456,10 @@ def coverage(options: argparse.Namespace) -> None:
             if without_pretraining(str(name)):
                 continue
             others = predictions[predictions["encoder"] != name]
-            confusions = shares.count_confusions(others, definition, pretrained=True)
+            confusions = estimates.count_confusions(others, definition, pretrained=True)
             seen = np.eye(len(PATTERNS))[own["predicted"].map(list(PATTERNS).index)]
-            found = shares.estimate(seen, confusions, 1000, np.random.default_rng(0))
-            truth = [own["label"].isin(classes).mean() for classes in shares.GROUPS.values()]
+            found = estimates.estimate(seen, confusions, 1000, np.random.default_rng(0))
+            truth = [own["label"].isin(classes).mean() for classes in estimates.GROUPS.values()]
             low, high = found["ci_low"].to_numpy(), found["ci_high"].to_numpy()
             rows.append(
                 {

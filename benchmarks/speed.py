@@ -36,9 +36,9 @@ from darksecrets.core.interventions.sets import sweep_sets
 from darksecrets.core.interventions.sweep import choose_backend
 from darksecrets.core.models.hooks import shape_of
 from darksecrets.core.models.loading import load_classifier, load_encoder, load_tokenizer
-from darksecrets.paper.patterns.classification import classify
-from darksecrets.paper.patterns.classifier import load
-from darksecrets.paper.patterns.trained import CLASSIFIER
+from darksecrets.paper.patterns.network.classification import classify
+from darksecrets.paper.patterns.network.classifier import load
+from darksecrets.paper.patterns.network.trained import CLASSIFIER
 from workflow.lib.tasks import shipped_tasks
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ from darksecrets.core.interventions.sweep import sweep
 from darksecrets.core.models import devices, precision
 from darksecrets.core.run.states import FINETUNED, FROZEN, PRETRAINED
 from darksecrets.paper.finetuning import pretrained, training
-from darksecrets.paper.patterns.classification import classify
-from darksecrets.paper.patterns.classifier import load
-from darksecrets.paper.patterns.trained import CLASSIFIER
+from darksecrets.paper.patterns.network.classification import classify
+from darksecrets.paper.patterns.network.classifier import load
+from darksecrets.paper.patterns.network.trained import CLASSIFIER
 from workflow.lib.tasks import shipped_tasks
 
 TASK = shipped_tasks()["SST-2"]

@@ -21,7 +21,7 @@ for name in modules:
 
 from darksecrets.paper.framenet.sources import read_tsv
 from darksecrets.core.models.loading import load_tokenizer
-from darksecrets.paper.patterns import labelling, labelled_maps
+from darksecrets.paper.patterns.maps import labelling, labelled_maps
 from darksecrets.core.run import records
 from darksecrets.core.run.files import RESOURCES
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from darksecrets.paper.patterns.mapset import COLUMNS, MapSet, no_labels
+from darksecrets.paper.patterns.maps.mapset import COLUMNS, MapSet, no_labels
 
 
 def toy_set(count: int, seed: int = 0) -> MapSet:

@@ -25,7 +25,7 @@ from typing import Any
 
 from PIL import Image
 
-from darksecrets.paper.patterns import labelling
+from darksecrets.paper.patterns.maps import labelling
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -9,8 +9,9 @@ def main(job: Job) -> None:
     import pandas as pd
     import torch
 
-    from darksecrets.paper.patterns import crossvalidation, labelled_maps
-    from darksecrets.paper.patterns.cnn import Training
+    from darksecrets.paper.patterns.maps import labelled_maps
+    from darksecrets.paper.patterns.network import crossvalidation
+    from darksecrets.paper.patterns.network.cnn import Training
     from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(job.threads)

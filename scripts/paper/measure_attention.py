@@ -16,8 +16,8 @@ def main(job: Job) -> None:
     from darksecrets.paper.features.measuring import measure_into
     from darksecrets.paper.finetuning import cosine
     from darksecrets.paper.finetuning.tables import COSINE, LAYER_SIMILARITY
-    from darksecrets.paper.patterns import classifier
-    from darksecrets.paper.patterns.classification import classify
+    from darksecrets.paper.patterns.network import classifier
+    from darksecrets.paper.patterns.network.classification import classify
     from darksecrets.paper.patterns.tables import PATTERN_MAPS
 
     params, output, task = job.params, job.output, job.wildcards.task

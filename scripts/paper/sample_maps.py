@@ -7,7 +7,7 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Write a set of maps to label."""
     from darksecrets.core.attention.store import AttentionStore
-    from darksecrets.paper.patterns.sampling import sample_maps
+    from darksecrets.paper.patterns.maps.sampling import sample_maps
 
     params = job.params
     folders = zip(params.seeds.items(), job.input.all("stores"), strict=True)

@@ -9,8 +9,9 @@ def main(job: Job) -> None:
 
     Of the classifier that ships with the project, also write the predictions.
     """
-    from darksecrets.paper.patterns import labelled_maps, quality, typical
     from darksecrets.paper.patterns.classes import STRICT
+    from darksecrets.paper.patterns.maps import labelled_maps, typical
+    from darksecrets.paper.patterns.network import quality
     from darksecrets.paper.patterns.tables import (
         CNN,
         EXAMPLE,

@@ -12,20 +12,21 @@ def main(job: Job) -> dict[str, Any]:
     import torch
 
     from darksecrets.core.run.files import atomic
-    from darksecrets.paper.patterns import classifier, crossvalidation, labelled_maps, trained
-    from darksecrets.paper.patterns.cnn import Training
+    from darksecrets.paper.patterns.maps import labelled_maps
+    from darksecrets.paper.patterns.network import classifier, crossvalidation, teaching, trained
+    from darksecrets.paper.patterns.network.cnn import Training
     from darksecrets.paper.patterns.tables import PATTERN_PREDICTIONS
 
     torch.set_num_threads(job.threads)
     settings = job.params.training
     data = labelled_maps.load(labelled_maps.folders(settings["annotations"]))
-    prepared = classifier.Prepared.of(data, settings["seed"])
+    prepared = teaching.Prepared.of(data, settings["seed"])
     rows = np.arange(len(data.table))
     training = Training(settings["epochs"], settings["seed"], settings["drawn_maps"])
-    drawn = classifier.prepare_drawn(training)
+    drawn = teaching.prepare_drawn(training)
     predictions = PATTERN_PREDICTIONS.read(job.input.predictions)
     temperature = crossvalidation.mean_temperature(predictions)
-    network = classifier.train_network(prepared, rows, drawn, training)
+    network = teaching.train_network(prepared, rows, drawn, training)
     found = classifier.Classifier(network, temperature)
     with atomic(job.output.classifier) as folder:
         classifier.save(found, folder)

@@ -13,8 +13,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from toy_maps import toy_set
 
-from darksecrets.paper.patterns.labelling import add_labels, prepare, write_page
-from darksecrets.paper.patterns.mapset import MapSet
+from darksecrets.paper.patterns.maps.labelling import add_labels, prepare, write_page
+from darksecrets.paper.patterns.maps.mapset import MapSet
 
 pytestmark = needs("chromium", "chromedriver")
 SECONDS = 20

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from darksecrets.paper.patterns import crossvalidation
 from darksecrets.paper.patterns.classes import PATTERNS
-from darksecrets.paper.patterns.mapset import COLUMNS, MapSet
+from darksecrets.paper.patterns.maps.mapset import COLUMNS, MapSet
+from darksecrets.paper.patterns.network import crossvalidation
 from darksecrets.paper.patterns.tables import FEATURES, PATTERN_PREDICTIONS
 
 MODEL = "m"

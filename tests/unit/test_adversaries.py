@@ -57,7 +57,10 @@ ELSEWHERE = {
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},
     "typical_maps": {"probability"},
-    "pattern_agreement": {"kappa", "[pq]_.*"},  # tests/unit/paper/patterns/test_head_agreement.py
+    "pattern_agreement": {
+        "kappa",
+        "[pq]_.*",
+    },  # tests/unit/paper/patterns/shares/test_head_agreement.py
     "claims": {"value"},  # of the tables; see verdict
     "beside_paper": {"value"},  # of the tables
     # tests/unit/beyond/compression/test_statistics.py

@@ -253,7 +253,7 @@ def test_results_can_be_traced_to_seeds_versions_and_data(run):
 
 
 def test_maps_to_label_come_from_every_task_layer_and_head(run, call):
-    from darksecrets.paper.patterns.mapset import MapSet
+    from darksecrets.paper.patterns.maps.mapset import MapSet
 
     call("sample_maps", "--config", "patterns={label_maps: {size: 120}}")
     table = MapSet.load(run / "patterns" / "maps").table

@@ -8,7 +8,7 @@ from darksecrets.pages.inspect import texts
 from darksecrets.paper.features import parser
 from darksecrets.paper.features.measures import MEASURES
 from darksecrets.paper.framenet import folder as framenet_folder
-from darksecrets.paper.patterns import labelled_maps
+from darksecrets.paper.patterns.maps import labelled_maps
 
 
 def entry_of_task(*keys: str) -> Callable:

@@ -89,8 +89,8 @@ def classify_maps(
     store: AttentionStore, classifier: Path, examples: Sequence[Example]
 ) -> pd.DataFrame:
     """The pattern of every map, table `darksecrets.paper.patterns.tables.PATTERN_MAPS`."""
-    from darksecrets.paper.patterns.classification import classify
-    from darksecrets.paper.patterns.classifier import load
+    from darksecrets.paper.patterns.network.classification import classify
+    from darksecrets.paper.patterns.network.classifier import load
 
     table = classify(store, load(classifier))
     table = table.sort_values(["idx", "layer", "head"])

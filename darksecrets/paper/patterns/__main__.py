@@ -11,9 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.patterns.labelled_maps import SHIPPED
-from darksecrets.paper.patterns.mapset import SETTLED, MapSet
-from darksecrets.paper.patterns.sampling import sample_set
+from darksecrets.paper.patterns.maps.labelled_maps import SHIPPED
+from darksecrets.paper.patterns.maps.mapset import SETTLED, MapSet
+from darksecrets.paper.patterns.maps.sampling import sample_set
 
 SAMPLE_SIZE, SAMPLE_SEED = 100, 2019
 """Maps of the shipped set that are labelled again, and the seed that they are drawn with."""
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _label(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns.labelling import prepare, write_page
+    from darksecrets.paper.patterns.maps.labelling import prepare, write_page
 
     if options.shipped:
         with tempfile.TemporaryDirectory() as folder:
@@ -49,20 +49,20 @@ def _label(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns.labelling import check_annotator
+    from darksecrets.paper.patterns.maps.labelling import check_annotator
 
     check_annotator(options.annotator)
 
 
 def _add(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns.labelling import add_labels
+    from darksecrets.paper.patterns.maps.labelling import add_labels
 
     count = add_labels(options.folder, options.file)
     sys.stdout.write(f"{count} labels are in {options.folder}.\n")
 
 
 def _agreement(options: argparse.Namespace) -> None:
-    from darksecrets.paper.patterns import annotator_agreement
+    from darksecrets.paper.patterns.maps import annotator_agreement
     from darksecrets.paper.patterns.tables import AGREEMENT
 
     given = MapSet.load(options.folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from darksecrets.paper.patterns import labelled_maps
+from darksecrets.paper.patterns.maps import labelled_maps
 
 
 def check(config: Mapping[str, Any]) -> None:

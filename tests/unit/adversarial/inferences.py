@@ -15,9 +15,9 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.paper.ablation.best import best
 from darksecrets.paper.ablation.statistics import Resampling, effects
 from darksecrets.paper.features.diagonal import diagonal_correlations
-from darksecrets.paper.patterns.annotator_agreement import compare_passes
 from darksecrets.paper.patterns.classes import LENIENT, PATTERNS
-from darksecrets.paper.patterns.mapset import MapSet, label_table
+from darksecrets.paper.patterns.maps.annotator_agreement import compare_passes
+from darksecrets.paper.patterns.maps.mapset import MapSet, label_table
 
 _NOISE = next(iter(maps.NOISES))
 

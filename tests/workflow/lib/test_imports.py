@@ -68,7 +68,7 @@ def test_imports_are_followed_also_inside_functions_and_beside_a_script(tmp_path
 
 def test_what_a_script_does_not_import_is_not_found():
     found = {path.name for path in files_of(script("compare_patterns"))}
-    assert {"shares.py", "head_agreement.py", "job.py", "records.py"} <= found
+    assert {"estimates.py", "heads.py", "job.py", "records.py"} <= found
     assert not {"training.py", "measures.py", "extraction.py", "style.py"} & found
 
 

@@ -1,7 +1,7 @@
 # Section 4.1: which patterns do the heads show?
 
 
-from darksecrets.paper.patterns import trained
+from darksecrets.paper.patterns.network import trained
 
 PATTERNS = "Section 4.1, patterns of self-attention"
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import STATE_NAMES
-from darksecrets.paper.patterns import typical
+from darksecrets.paper.patterns.maps import typical
 from darksecrets.paper.patterns.tables import TYPICAL_MAPS
 
 

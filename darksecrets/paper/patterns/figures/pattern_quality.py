@@ -9,8 +9,9 @@ import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FROM_NORMAL, RANDOM
-from darksecrets.paper.patterns import quality, tables
+from darksecrets.paper.patterns import tables
 from darksecrets.paper.patterns.classes import LENIENT, STRICT
+from darksecrets.paper.patterns.network import quality
 
 NAMES = {tables.CNN: "network", tables.FEATURES: "its teacher", tables.AGAIN: "second labelling"}
 """What is compared, as the legend calls it."""

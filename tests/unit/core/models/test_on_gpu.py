@@ -25,7 +25,7 @@ from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.interventions.sweep import Settings, sweep
 from darksecrets.core.models import devices, loading
 from darksecrets.paper.finetuning import evaluation, training
-from darksecrets.paper.patterns import classification, classifier
+from darksecrets.paper.patterns.network import classification, classifier
 
 pytestmark = [
     pytest.mark.gpu,

@@ -20,7 +20,7 @@ from darksecrets.pages.inspect import maps, measuring
 from darksecrets.pages.inspect.inspect import statistics_figure
 from darksecrets.pages.inspect.tables import EXAMPLES, SHOWN
 from darksecrets.paper.features.measures import TABLES
-from darksecrets.paper.patterns.classifier import save, untrained
+from darksecrets.paper.patterns.network.classifier import save, untrained
 from darksecrets.paper.patterns.tables import PATTERN_MAPS
 
 TEXT = ["the dog barks .", "the unbelievable dogs don't bark . the dog", "bark ."]

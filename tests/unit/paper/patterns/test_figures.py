@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
-from darksecrets.paper.patterns import quality, tables, typical
+from darksecrets.paper.patterns import tables
 from darksecrets.paper.patterns.classes import FIRST_THREE, PATTERNS
 from darksecrets.paper.patterns.figures import (
     figure1,
@@ -23,7 +23,9 @@ from darksecrets.paper.patterns.figures import (
     pattern_quality,
 )
 from darksecrets.paper.patterns.figures.pattern_heads import LETTERS
-from darksecrets.paper.patterns.labelled_maps import Annotations
+from darksecrets.paper.patterns.maps import typical
+from darksecrets.paper.patterns.maps.labelled_maps import Annotations
+from darksecrets.paper.patterns.network import quality
 
 NAMES = list(PATTERNS)
 STATES = ("random", "pretrained", "finetuned")

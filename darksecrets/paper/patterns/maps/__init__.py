@@ -1,0 +1,1 @@
+"""Labelled maps: how they are drawn, labelled, read and compared."""
