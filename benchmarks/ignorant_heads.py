@@ -51,9 +51,15 @@ from tools.corpus.treebank import stories_with_mentions
 FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
 LEVEL, NOISES, COUNT = 0.05, 20, 500
 EQUAL, RELATED = "equal_words", "token_pairs"
-IGNORANT: Heads = maps.ADVERSARIES | {
-    f"{name} {number}": head for name, head in maps.NOISES.items() for number in range(NOISES)
-}
+IGNORANT: Heads = (
+    maps.ADVERSARIES
+    | maps.COMPARISONS
+    | maps.EVERY_PLACE
+    | maps.LETTERS
+    | maps.HASHES
+    | maps.WORDS
+    | {f"{name} {number}": head for name, head in maps.NOISES.items() for number in range(NOISES)}
+)
 Row = dict[str, Any]
 
 

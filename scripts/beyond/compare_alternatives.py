@@ -14,7 +14,7 @@ def main(job: Job) -> None:
     from darksecrets.pages.claims import measures, registry, sources
     from darksecrets.pages.claims.tables import CLAIMS_BY_MEASURE
     from darksecrets.pages.contracts import TABLES
-    from darksecrets.paper.features.tables import ATTENTION_LEVELS, PAIR_CONTROLS
+    from darksecrets.paper.features.tables import ATTENTION_LEVELS, EQUAL_WORD_CONTROLS
     from darksecrets.paper.framenet.tables import CONTROLS_OF_HEADS, HEADS
 
     params = job.params
@@ -33,7 +33,7 @@ def main(job: Job) -> None:
     declared.LEVELS.write(levels, job.output.levels)
 
     if paths := job.input.all("controls"):
-        found[PAIR_CONTROLS.name] = pd.concat(map(declared.PAIR_CONTROLS.read, paths))
+        found[EQUAL_WORD_CONTROLS.name] = pd.concat(map(declared.EQUAL_WORD_CONTROLS.read, paths))
     found[HEADS.name] = declared.LINKED_HEADS.read(job.input.linked_heads)
     found[CONTROLS_OF_HEADS.name] = declared.LINKED_CONTROLS.read(job.input.linked_controls)
     papers = registry.select_for_run(registry.read(job.input.all("registry")), params.analyses)

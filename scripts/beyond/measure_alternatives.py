@@ -6,7 +6,11 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write heads of all models of one task along pairs, and what comparisons of models need."""
-    from darksecrets.beyond.attention_measures.declared import PAIR_CONTROLS, PAIRS, profiles_in
+    from darksecrets.beyond.attention_measures.declared import (
+        EQUAL_WORD_CONTROLS,
+        PAIRS,
+        profiles_in,
+    )
     from darksecrets.beyond.attention_measures.measure import attended, run
     from darksecrets.core.attention.extraction import read_sample
     from darksecrets.core.data.sampling import sample
@@ -20,7 +24,7 @@ def main(job: Job) -> None:
     maps = run(models, read_sample(job.input.dataset, sampled), params.measures)
     tables, kept = attended(maps, job.input.annotation, job.wildcards.task, params.seed)
     PAIRS.write(tables["token_pairs"], job.output.pairs)
-    PAIR_CONTROLS.write(tables["pair_controls"], job.output.controls)
+    EQUAL_WORD_CONTROLS.write(tables["equal_word_controls"], job.output.controls)
     with atomic(job.output.examples) as temporary:
         for (measure, model), profiles in kept.items():
             profiles.save(profiles_in(temporary, measure, model))

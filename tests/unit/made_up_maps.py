@@ -39,7 +39,7 @@ def random_tokens(length: int, idx: int, rng: np.random.Generator) -> Tokens:
     related = tuple(pairs(int(n), across=False) for n in rng.integers(0, 4, len(RELATIONS)))
     equal = pairs(int(rng.integers(0, 4)), across=True)
     words = np.where(special, -1, rng.integers(6, size=length))
-    forms = np.stack([words // 2, words // 3], axis=1)
+    forms = np.stack([words // 2, words // 3, words % 2, words % 3], axis=1)
     return Tokens(idx, segments, special, features, related, equal, words, forms)
 
 

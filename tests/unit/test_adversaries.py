@@ -46,7 +46,7 @@ ELSEWHERE = {
     "framenet_heads": {"q_value", "p_family"},  # see exceeds_controls
     "framenet_controls": {"p_value", "difference"},
     "learned": {"p_value"},  # tests/unit/paper/finetuning/test_comparison.py
-    "pair_controls": {"p_value", "difference"},  # see token_pairs and equal_words
+    "equal_word_controls": {"difference"},  # see equal_words
     "token_pair_correlations": {"weight", "weight_p", "weight_q", "over_control", "over_control_q"},
     "head_ablation": {"delta"},  # see p_value
     "layer_ablation": {"delta"},

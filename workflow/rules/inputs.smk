@@ -6,7 +6,6 @@ from darksecrets.core.data.tasks import Files
 from darksecrets.core.models import checkpoints
 from darksecrets.pages.inspect import texts
 from darksecrets.paper.features import parser
-from darksecrets.paper.features.measures import MEASURES
 from darksecrets.paper.framenet import folder as framenet_folder
 from darksecrets.paper.patterns.maps import labelled_maps
 
@@ -113,7 +112,8 @@ def parser_files(wildcards) -> list[str]:
 
 
 # Tables that have no rows without tags and dependencies of words.
-WORD_TABLES = ("token_pairs", "equal_words", "pair_controls")
+EQUAL_WORD_TABLES = ("equal_words", "equal_word_controls")
+WORD_TABLES = ("token_pairs", *EQUAL_WORD_TABLES)
 
 
 def refuse(reason: str) -> None:
@@ -132,7 +132,7 @@ def tasks_of(table: str) -> list[str]:
     """Tasks of the run that have a measure; some need words, and some need two sentences."""
     if table in WORD_TABLES and config["left_out"]["words"]:
         return []
-    needs_two = table in MEASURES and MEASURES[table].pairs
+    needs_two = table in EQUAL_WORD_TABLES
     return [task for task in config["tasks"] if TASKS[task].is_pair or not needs_two]
 
 

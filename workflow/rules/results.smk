@@ -14,7 +14,7 @@ NOT_OFFERED = {
     "attention_levels",
     "attention_levels_by_measure",
     "norm_statistics",
-    "pair_controls",
+    "equal_word_controls",
     "pattern_predictions",
     "stripes",
 }

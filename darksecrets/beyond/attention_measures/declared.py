@@ -48,7 +48,9 @@ def declare_by_measure(table: Table) -> Table:
 LEVELS = declare_by_measure(features.ATTENTION_LEVELS)
 """What the figure draws."""
 
-PAIRS, PAIR_CONTROLS = map(declare_by_measure, (features.TOKEN_PAIRS, features.PAIR_CONTROLS))
+PAIRS, EQUAL_WORD_CONTROLS = map(
+    declare_by_measure, (features.TOKEN_PAIRS, features.EQUAL_WORD_CONTROLS)
+)
 LINKED_HEADS, LINKED_CONTROLS = map(
     declare_by_measure, (framenet.HEADS, framenet.CONTROLS_OF_HEADS)
 )
@@ -62,7 +64,7 @@ REPLACED = tuple(
         features.ATTENTION_CHANGES,
         features.ATTENTION_TRENDS,
         features.ATTENTION_ORIGINS,
-        features.PAIR_CONTROLS,
+        features.EQUAL_WORD_CONTROLS,
         framenet.HEADS,
         framenet.CONTROLS_OF_HEADS,
     )

@@ -96,5 +96,5 @@ def left_out(examples: Sequence[Example], unparsed: str = "") -> dict[str, str]:
         words = f"words have no tags and relations, because {unparsed}"
         found["stripes, cls_attention: all but special tokens"] = words
         found["head_statistics: punctuation"] = words
-        found["token_pairs"] = found["equal_words"] = found["pair_controls"] = words
+        found["token_pairs"] = found["equal_words"] = found["equal_word_controls"] = words
     return found

@@ -11,8 +11,6 @@ from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.seeds import critical_value
 
 _MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
-_EQUAL_WORDS = "equal words"
-"""The relation of their rows in ``pair_controls``."""
 
 
 def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
@@ -88,7 +86,7 @@ def equal_words_of_worst(worst: pd.DataFrame, controls: pd.DataFrame) -> pd.Data
 
     Args:
         worst: The table ``worst_heads``.
-        controls: The table ``pair_controls``.
+        controls: The table ``equal_word_controls``.
 
     Returns:
         Columns ``task``, ``state``, ``seed``, ``rank``, ``control``; ``value``, what exceeds the
@@ -96,6 +94,6 @@ def equal_words_of_worst(worst: pd.DataFrame, controls: pd.DataFrame) -> pd.Data
     """
     key = ["task", "state", *_PLACE]
     names = {"difference": "value", "difference_low": "low", "difference_high": "high"}
-    equal = controls.loc[controls["relation"] == _EQUAL_WORDS, [*key, "seed", "control", *names]]
-    both = worst[[*key, "rank"]].merge(equal.rename(columns=names), on=key)
+    equal = controls[[*key, "seed", "control", *names]].rename(columns=names)
+    both = worst[[*key, "rank"]].merge(equal, on=key)
     return both[["task", "state", "seed", "rank", "control", "value", "low", "high"]]

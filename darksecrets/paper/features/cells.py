@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,14 +14,16 @@ from darksecrets.paper.features.pairs import (
     Additive,
     Drawn,
     PairCells,
+    PairsElsewhere,
     draw_at_relative_places,
     hexagons,
-    other_keys,
     other_queries,
+    words_alike,
+    words_that_compare_alike,
 )
 from darksecrets.paper.features.profiles import quotient
-from darksecrets.paper.features.tables import DISTANCE, FORM, KEY, PLACE
-from darksecrets.paper.features.tokens import Tokens
+from darksecrets.paper.features.tables import FIRST_LETTER, FORM, KEY, LAST_LETTER, PLACE
+from darksecrets.paper.features.tokens import COMPARED, FINAL, INITIAL, Tokens
 
 _CLASSES = [FEATURES.index(name) for name in ("noun", "verb", "pronoun")]
 #: Random sets of tokens, or pairs, per real set.
@@ -128,6 +130,8 @@ class Mean(Additive):
         uniform: [kinds, ...heads] sum over sets of the weight under uniform attention.
     """
 
+    ARRAYS = ("sums", "uniform", "sets")
+
     def __init__(self, kinds: int, *heads: int) -> None:
         self.sums = np.zeros((kinds, *heads))
         self.uniform = np.zeros((kinds, *heads))
@@ -156,19 +160,71 @@ class Mean(Additive):
         return quotient(self.sums, self.sets)
 
 
-def feature_chances(tokens: Iterable[Tokens]) -> Floats:
-    """How often tokens in each part of an example have a feature, over all examples.
+@dataclass
+class Survey:
+    """What controls need to know of all examples of a task.
 
-    Returns:
-        [features, places] number of tokens with the feature per ordinary token.
+    Attributes:
+        having: [features, places] number of tokens with each feature in each part of an example.
+        ordinary: [places] number of ordinary tokens in each part.
+        pairs: For each relation, number of the sentence and of its words: the pairs of such
+            sentences, counted from the sentence's first token, by ``idx`` of the example.
     """
-    having, ordinary = np.zeros((len(FEATURES), PLACES)), np.zeros(PLACES)
-    for one in tokens:
+
+    having: Floats = field(default_factory=lambda: np.zeros((len(FEATURES), PLACES)))
+    ordinary: Floats = field(default_factory=lambda: np.zeros(PLACES))
+    pairs: dict[tuple[int, int, int], dict[int, Integers]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tokens: Iterable[Tokens]) -> Survey:
+        """Survey the examples of a task."""
+        found = cls()
+        for one in tokens:
+            found.add(one)
+        return found
+
+    def add(self, one: Tokens) -> None:
+        """Add an example."""
         places = places_of(one.special)
         for feature, has in enumerate(one.features.T):
-            having[feature] += np.bincount(places[has], minlength=PLACES)
-        ordinary += np.bincount(places[~one.special], minlength=PLACES)
-    return having / np.maximum(ordinary, 1)
+            self.having[feature] += np.bincount(places[has], minlength=PLACES)
+        self.ordinary += np.bincount(places[~one.special], minlength=PLACES)
+        for relation, pairs in enumerate(one.pairs):
+            for chosen, words in _pairs_of_sentences(pairs, one):
+                key = (relation, int(one.segments[words[0]]), len(words))
+                self.pairs.setdefault(key, {})[one.idx] = chosen - words[0]
+
+    @property
+    def chances(self) -> Floats:
+        """[features, places] number of tokens with the feature per ordinary token."""
+        return self.having / np.maximum(self.ordinary, 1)
+
+    def elsewhere(self, one: Tokens, relation: int) -> list[PairsElsewhere]:
+        """For each sentence of an example, the pairs of the next sentences with as many words.
+
+        Every sentence is the next one of as many as it has next ones. So a head that attends by
+        place has, over all of them, as much weight at the places of others' pairs as at their own.
+        """
+        found = []
+        for chosen, words in _pairs_of_sentences(one.pairs[relation], one):
+            alike = self.pairs[relation, int(one.segments[words[0]]), len(words)]
+            examples = list(alike)
+            at = examples.index(one.idx)
+            following = [*examples[at + 1 :], *examples[:at]][:DRAWS]
+            if following:
+                others = [alike[idx] + words[0] for idx in following]
+                sizes = np.array([len(pairs) for pairs in others])
+                cells = PairsElsewhere(chosen, np.concatenate(others), np.cumsum(sizes) - sizes)
+                found.append(cells)
+        return found
+
+
+def _pairs_of_sentences(pairs: Integers, one: Tokens) -> Iterator[tuple[Integers, Integers]]:
+    """The pairs within each sentence that has some, and the positions of its words."""
+    for sentence in np.unique(one.segments[pairs]):
+        inside = (one.segments[pairs] == sentence).all(axis=1)
+        if inside.any():
+            yield pairs[inside], np.flatnonzero(~one.special & (one.segments == sentence))
 
 
 def places_of(special: Flags) -> Integers:
@@ -212,9 +268,9 @@ def real_cells(batch: Sequence[Tokens]) -> BatchCells:
     return cells
 
 
-def control_cells(batch: Sequence[Tokens], chances: Floats, seed: int) -> BatchCells:
+def control_cells(batch: Sequence[Tokens], survey: Survey, seed: int) -> BatchCells:
     """Cells of random tokens and pairs, `DRAWS` sets for every real set."""
-    cells = BatchCells()
+    cells, chances = BatchCells(), survey.chances
     first = np.zeros(1, dtype=np.int64)
     for example, one in enumerate(batch):
         rng = np.random.default_rng([seed, one.idx])
@@ -223,43 +279,60 @@ def control_cells(batch: Sequence[Tokens], chances: Floats, seed: int) -> BatchC
             if count:
                 drawn = tokens_at_likely_places(count, likely[feature], DRAWS, rng)
                 cells.features.add(example, feature, first, drawn)
-        rngs = [np.random.default_rng([seed, one.idx, n]) for n in (1, 2, 3)]
+        rngs = dict(zip((KEY, PLACE, FORM), _generators(seed, one.idx), strict=True))
         for relation, pairs in enumerate(one.pairs):
             drawn = _random_pairs(pairs, one, rng)
             cells.pairs.add(example, relation, drawn[..., 0], drawn[..., 1])
-            _compare(cells, "pairs", example, relation, pairs, drawn, one, rngs)
+            if len(pairs):
+                elsewhere = survey.elsewhere(one, relation)
+                compared = _related_cells(example, relation, one, elsewhere, rngs)
+                cells.compared["pairs"].append(compared)
         drawn = _random_pairs(one.equal, one, rng)
         cells.equal.add(example, 0, drawn[..., 0], drawn[..., 1])
-        _compare(cells, "equal", example, 0, one.equal, drawn, one, rngs)
+        if len(one.equal):
+            cells.compared["equal"].append(_equal_cells(example, one, rngs))
     return cells
 
 
-def _compare(
-    cells: BatchCells,
-    name: str,
+def _generators(seed: int, idx: int) -> list[np.random.Generator]:
+    """A source of randomness for each control of an example."""
+    return [np.random.default_rng([seed, idx, number]) for number in (1, 2, 3)]
+
+
+def _related_cells(
     example: int,
-    kind: int,
-    pairs: Integers,
-    drawn: Integers,
+    relation: int,
     one: Tokens,
-    rngs: Sequence[np.random.Generator],
-) -> None:
-    """Draw what the pairs of an example are compared with; nothing if it has no pairs."""
-    if not len(pairs):
-        return
-    key_rng, place_rng, form_rng = rngs
-    classes = None if name == "equal" else one.features[:, _CLASSES] @ (1, 2, 4)
-    six, found = [], {control: list[Drawn]() for control in (KEY, PLACE, FORM)}
-    for chosen, queries, keys in _pairs_between_sentences(pairs, one):
-        found[KEY].append(other_queries(chosen, queries, DRAWS, key_rng, classes))
-        six.append(hexagons(chosen, queries, keys, DRAWS, key_rng))
-        others = draw_at_relative_places(chosen, queries, keys, DRAWS, place_rng)
-        found[PLACE].append(Drawn(chosen, others))
-        found[FORM].append(other_keys(chosen, keys, one.words, one.forms, DRAWS, form_rng))
+    elsewhere: Sequence[PairsElsewhere],
+    rngs: Mapping[str, np.random.Generator],
+) -> PairCells:
+    """What the related pairs of an example are compared with."""
+    classes = one.features[:, _CLASSES] @ (1, 2, 4)
+    six, found = [], {control: list[Drawn]() for control in (KEY, FORM)}
+    for chosen, queries, keys in _pairs_between_sentences(one.pairs[relation], one):
+        found[KEY].append(other_queries(chosen, queries, DRAWS, rngs[KEY], classes))
+        six.append(hexagons(chosen, queries, keys, DRAWS, rngs[KEY]))
+        forms = one.forms[:, COMPARED]
+        found[FORM].append(words_that_compare_alike(chosen, queries, forms, DRAWS, rngs[FORM]))
     joined = {control: Drawn.joined(parts) for control, parts in found.items()}
-    # In the order of the draws: with local attention, a pair is compared with draws of its own.
-    joined[DISTANCE] = Drawn(joined[PLACE].pairs, drawn)
-    cells.compared[name].append(PairCells(example, kind, np.concatenate(six), joined))
+    return PairCells(example, relation, np.concatenate(six), joined, elsewhere)
+
+
+def _equal_cells(example: int, one: Tokens, rngs: Mapping[str, np.random.Generator]) -> PairCells:
+    """What the equal words of an example are compared with."""
+    same = {FORM: COMPARED, FIRST_LETTER: INITIAL, LAST_LETTER: FINAL}
+    six, found = [], {control: list[Drawn]() for control in (KEY, PLACE, *same)}
+    for chosen, queries, keys in _pairs_between_sentences(one.equal, one):
+        found[KEY].append(other_queries(chosen, queries, DRAWS, rngs[KEY]))
+        six.append(hexagons(chosen, queries, keys, DRAWS, rngs[KEY]))
+        others = draw_at_relative_places(chosen, queries, keys, DRAWS, rngs[PLACE])
+        found[PLACE].append(Drawn(chosen, others))
+        for control, properties in same.items():
+            forms = one.forms[:, properties]
+            alike = words_alike(chosen, keys, one.words, forms, DRAWS, rngs[FORM])
+            found[control].append(alike)
+    joined = {control: Drawn.joined(parts) for control, parts in found.items()}
+    return PairCells(example, 0, np.concatenate(six), joined)
 
 
 def _random_pairs(pairs: Integers, one: Tokens, rng: np.random.Generator) -> Integers:

@@ -27,9 +27,12 @@ from darksecrets.paper.features.cells import Mean
 from darksecrets.paper.features.labels import FEATURES, RELATIONS
 from darksecrets.paper.features.pairs import Differences
 from darksecrets.paper.features.profiles import quotient
-from darksecrets.paper.features.tables import CONTROLS, EQUAL, STATISTICS
+from darksecrets.paper.features.tables import EQUAL_CONTROLS, RELATION_CONTROLS, STATISTICS
 
 DIAGONAL = ("previous", "self", "next")
+
+_COMPARED = {"pairs": (RELATION_CONTROLS, len(RELATIONS)), "equal": (EQUAL_CONTROLS, 1)}
+"""Controls of the kinds of pairs that are tested, and how many relations there are of each."""
 
 
 def stripes(batch: Batch) -> Mean:
@@ -89,7 +92,6 @@ class Measure:
             kind; ``weight`` or ``value`` has the means of `of`, ``control`` those on random cells,
             ``uniform`` those of uniform attention.
         section: Section of the paper, or another source.
-        pairs: Whether it is for tasks of two sentences only.
         compared: The kind of pairs (`pairs`, `equal`) that is tested against controls, and how
             weights are reduced over pairs; None if it is not tested.
         beside: Further columns of a head, from the means of all measures, [kinds, layer, head].
@@ -98,7 +100,6 @@ class Measure:
     of: Callable[[Batch], Mean]
     table: Table
     section: str
-    pairs: bool = False
     compared: tuple[str, np.ufunc] | None = None
     beside: Mapping[str, Callable[[Mapping[str, Floats]], Floats]] = field(default_factory=dict)
 
@@ -122,7 +123,8 @@ class Measure:
         if self.compared is None:
             return None
         name, how = self.compared
-        found = Differences(len(RELATIONS) if name == "pairs" else 1, *drawn.heads)
+        controls, kinds = _COMPARED[name]
+        found = Differences(controls, kinds, *drawn.heads)
         for cells in drawn.cells.compared[name]:
             maps = drawn.half[cells.example]
             if drawn.reach is not None:
@@ -176,22 +178,19 @@ class Measure:
         found = found[pd.Series(sets[numbers.ravel()] > 0)].reset_index(drop=True)
         return found[self.columns]
 
-    def control_rows(self, real: Mean, differences: Differences) -> pd.DataFrame:
-        """A row of `tables.PAIR_CONTROLS` per kind that occurs in the data, head and control."""
-        numbers, kinds, layers, heads = np.indices(differences.units.shape)
-        relations = RELATIONS if len(real.sets) > 1 else (EQUAL,)
-        columns = {
-            "relation": np.array(relations)[kinds],
-            "layer": layers + 1,
-            "head": heads + 1,
-            "control": np.array(CONTROLS)[numbers],
-            **differences.control_columns(),
-        }
-        # All controls of a head follow each other.
-        found = {name: np.moveaxis(values, 0, -1).ravel() for name, values in columns.items()}
-        occurs = real.sets.reshape(len(real.sets), -1).sum(axis=1) > 0
-        rows = pd.DataFrame(found)[occurs[np.moveaxis(kinds, 0, -1).ravel()]]
-        return rows.reset_index(drop=True)
+
+def control_rows(real: Mean, differences: Differences) -> pd.DataFrame:
+    """A row of `tables.EQUAL_WORD_CONTROLS` per head and control; none without equal words."""
+    numbers, _, layers, heads = np.indices(differences.units.shape)
+    columns = {
+        "control": np.array(differences.controls)[numbers],
+        "layer": layers + 1,
+        "head": heads + 1,
+        **differences.control_columns(),
+    }
+    # All controls of a head follow each other.
+    rows = pd.DataFrame({name: np.moveaxis(v, 0, -1).ravel() for name, v in columns.items()})
+    return rows if real.sets.any() else rows[:0]
 
 
 def _or_zero(mean: Mean, sums: Floats | None = None) -> Floats:
@@ -213,13 +212,13 @@ MEASURES = {
             beside={"diagonal": diagonal_score},
         ),
         Measure(head_statistics, tables.HEAD_STATISTICS, "Clark et al. (2019)"),
-        Measure(equal_words, tables.EQUAL_WORDS, "5", pairs=True, compared=("equal", np.add)),
+        Measure(equal_words, tables.EQUAL_WORDS, "5", compared=("equal", np.add)),
     )
 }
 
 
 TABLES = {name: entry.table for name, entry in MEASURES.items()}
-"""What is written of every model: a table of each measure, and the controls of pairs."""
+"""What is written of every model: a table of each measure, and the controls of equal words."""
 
 
-TABLES[tables.PAIR_CONTROLS.name] = tables.PAIR_CONTROLS
+TABLES[tables.EQUAL_WORD_CONTROLS.name] = tables.EQUAL_WORD_CONTROLS

@@ -12,9 +12,9 @@ import pandas as pd
 from darksecrets.core.attention.store import Maps
 from darksecrets.paper.features import profiles, tables
 from darksecrets.paper.features.batches import Batch, batches, uniform_batch
-from darksecrets.paper.features.cells import control_cells, feature_chances, greatest_by_example
+from darksecrets.paper.features.cells import Survey, control_cells, greatest_by_example
 from darksecrets.paper.features.labels import FEATURES
-from darksecrets.paper.features.measures import MEASURES, Sums
+from darksecrets.paper.features.measures import MEASURES, Sums, control_rows
 from darksecrets.paper.features.profiles import Collector, Values, all_token_measures
 from darksecrets.paper.features.tables import FROM_CLS, GREATEST
 from darksecrets.paper.features.tokens import Tokens, describe
@@ -38,7 +38,7 @@ def measure(
     Args:
         maps: Maps of the model.
         tokens: The tokens of each example, in the order of the maps. They are iterated over twice,
-            first to count how often a feature occurs in each part of an example.
+            first for the `Survey` that controls are drawn from.
         seed: Seed of the controls.
         max_bytes: Largest size of a batch of maps.
         collector: Gathers what is kept of every example; None to keep nothing.
@@ -98,10 +98,10 @@ def measure_several(
     models, own = len(collectors), maps.heads // len(collectors)
     parts = [slice(first * own, (first + 1) * own) for first in range(models)]
     sums: dict[str, Sums] = {}
-    chances = feature_chances(tokens)
+    survey = Survey.of(tokens)
     for some, batch in batches(maps, tokens, max_bytes):
         idx = [one.idx for one in some]
-        drawn = replace(batch, cells=control_cells(some, chances, seed))
+        drawn = replace(batch, cells=control_cells(some, survey, seed))
         uniform = uniform_batch(batch)
         for name, entry in MEASURES.items():
             found = entry.sums(batch, drawn, uniform)
@@ -122,12 +122,8 @@ def _tables(sums: Mapping[str, Sums], heads: slice) -> dict[str, pd.DataFrame]:
     }
     means = {name: real.means() for name, (real, *_) in own.items()}
     found = {name: entry.rows(means, *own[name]) for name, entry in MEASURES.items()}
-    controls = [
-        entry.control_rows(own[name][0], own[name][2])
-        for name, entry in MEASURES.items()
-        if entry.compared
-    ]
-    found[tables.PAIR_CONTROLS.name] = pd.concat(controls, ignore_index=True)
+    real, _, differences = own[tables.EQUAL_WORDS.name]
+    found[tables.EQUAL_WORD_CONTROLS.name] = control_rows(real, differences)
     return found
 
 

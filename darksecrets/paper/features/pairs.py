@@ -1,9 +1,10 @@
 """Do heads attend to related tokens more than controls (sections 4.5 and 5)?
 
-A head that attends to all nouns attends from pronouns to their nouns, too, and more than at the
-same distance elsewhere. So pairs have six controls:
+A head that attends to all nouns attends from pronouns to their nouns, too, and more than to random
+tokens. So pairs have five controls:
 
-- *distance*: random pairs at the same distance.
+- *place*: the pairs of other sentences with as many words, at their places in this sentence. A head
+  that attends by place, or at some distance, gives these as much.
 - *key*: the same tokens are attended to, but by other tokens of the sentence. In a sentence, as
   many words of the key's class are in between: a head that attends to the nearest or farthest noun
   gives it as much from these.
@@ -11,10 +12,18 @@ same distance elsewhere. So pairs have six controls:
   attended to and of the distance cancel exactly, even in a head that adds them.
 - *product*: a contrast of the same cells, in which products of these effects cancel: pronouns that
   attend to all tokens to their left, for example.
-- *place*: random pairs whose tokens are as far from the same relative place in their sentences. For
-  pairs within a sentence, these are at the same distance.
-- *form*: the same tokens attend, to other words. These are as long as the attending word if the
-  one attended to is, and likewise as frequent.
+- *form*: the same tokens attend to other words on the same side, which are likewise longer or
+  shorter than they are, and likewise more or less frequent. A head that compares words, such as
+  with all longer ones, gives these as much.
+
+Equal words are in two sentences, and alike in form. Their *place* is relative: random pairs whose
+tokens are as far from the same relative place in their sentences. *Form* is that of the words: the
+same tokens attend to other words of their length and frequency. *First letter* and *last letter*
+are other words that begin, or end, alike. A head may still attend to words by another part of their
+form: no control of a text tells it from one that attends to equal words.
+
+Heads that know nothing of relations pass if any of these controls is left out (
+`benchmarks/results/adversaries.md`).
 """
 
 from __future__ import annotations
@@ -30,7 +39,7 @@ from darksecrets.core.arrays import Flags, Floats, Integers, Reals
 from darksecrets.core.stats import contrasts
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.paired import intersection_union, nanmean, student
-from darksecrets.paper.features.tables import CONTROLS, PRODUCT, SUM
+from darksecrets.paper.features.tables import PLACE, PRODUCT, SUM
 
 ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are in half precision: differences up to this share of their terms count as 0."""
@@ -100,7 +109,7 @@ def _ranks(classes: Integers, key: int) -> Integers:
     return np.where(places < key, number[key] - number, -to_the_left)
 
 
-def other_keys(
+def words_alike(
     pairs: Integers,
     keys: Flags,
     words: Integers,
@@ -108,22 +117,46 @@ def other_keys(
     draws: int,
     rng: np.random.Generator,
 ) -> Drawn:
-    """Let the same tokens attend to other words that are as much like them in form.
+    """Let the same tokens attend to other words of the same form as the key.
 
     Args:
-        pairs: [pairs, 2] query and key positions of a relation.
+        pairs: [pairs, 2] query and key positions of equal words.
         keys: [L] tokens that may be attended to.
         words: [L] number of the word of each token; those of equal words are the same.
-        forms: [L, 2] length and frequency of the word. Drawn are words that are as long as the
-            query if the key is, or not if it is not; likewise as frequent.
+        forms: [L, properties] what must be the same, such as length and frequency.
         draws: Number of draws per pair.
         rng: Source of randomness.
     """
     kept, drawn = [], []
     for number, (query, key) in enumerate(pairs.tolist()):
-        alike = forms == forms[query]
-        others = keys & (words != words[key]) & (words != words[query])
-        fits = np.flatnonzero(others & (alike == alike[key]).all(axis=1))
+        others = keys & (words != words[key])
+        fits = np.flatnonzero(others & (forms == forms[key]).all(axis=1))
+        if len(fits):
+            kept.append(number)
+            drawn.append(np.stack([np.full(draws, query), rng.choice(fits, draws)], axis=1))
+    return Drawn.of(pairs[kept], drawn, draws)
+
+
+def words_that_compare_alike(
+    pairs: Integers, usable: Flags, forms: Integers, draws: int, rng: np.random.Generator
+) -> Drawn:
+    """Let the same tokens attend to other words on the same side that differ in the same ways.
+
+    Args:
+        pairs: [pairs, 2] query and key positions of a relation.
+        usable: [L] tokens of the sentence.
+        forms: [L, properties] what is compared, such as length and frequency: the other words have
+            more of it than the query if the key has, less if it has less, and as much otherwise.
+        draws: Number of draws per pair.
+        rng: Source of randomness.
+    """
+    places, kept, drawn = np.arange(len(usable)), [], []
+    compared = np.column_stack([places, forms])
+    for number, (query, key) in enumerate(pairs.tolist()):
+        signs = np.sign(compared - compared[query])
+        alike = usable & (signs == signs[key]).all(axis=1)
+        alike[pairs[pairs[:, 0] == query, 1]] = False
+        fits = np.flatnonzero(alike)
         if len(fits):
             kept.append(number)
             drawn.append(np.stack([np.full(draws, query), rng.choice(fits, draws)], axis=1))
@@ -183,35 +216,55 @@ def hexagons(
 
 
 @dataclass(frozen=True)
+class PairsElsewhere:
+    """The pairs of a sentence, and those of others with as many words, at their places in it.
+
+    Attributes:
+        pairs: [pairs, 2] query and key positions.
+        others: [cells, 2] those of the other sentences, one sentence after the other.
+        first: [sentences] the first cell of each.
+    """
+
+    pairs: Integers
+    others: Integers
+    first: Integers
+
+
+@dataclass(frozen=True)
 class PairCells:
-    """The pairs of one relation in one example, and random cells to compare them with.
+    """The pairs of one relation in one example, and cells to compare them with.
 
     Attributes:
         example: Number of the example in its batch.
         kind: Number of the relation.
         six: [hexagons, 6, 2] from `hexagons`.
         drawn: What pairs are compared with, by the name of the control.
+        places: For each sentence of the example, the control for the place; none if `drawn` has it.
     """
 
     example: int
     kind: int
     six: Integers
     drawn: Mapping[str, Drawn]
+    places: Sequence[PairsElsewhere] = ()
 
 
 class Additive:
     """Arrays of sums over examples, whose last axis is the heads."""
 
+    ARRAYS: tuple[str, ...] = ()
+    """Names of the arrays."""
+
     def __iadd__(self, other: Self) -> Self:
         """Add the sums of another batch."""
-        for name, values in vars(other).items():
-            vars(self)[name] += values
+        for name in self.ARRAYS:
+            vars(self)[name] += vars(other)[name]
         return self
 
     def of(self, heads: slice) -> Self:
         """The sums of some heads, of all layers."""
         part = copy.copy(self)
-        vars(part).update({name: values[..., heads] for name, values in vars(self).items()})
+        vars(part).update({name: vars(self)[name][..., heads] for name in self.ARRAYS})
         return part
 
 
@@ -219,15 +272,18 @@ class Differences(Additive):
     """Sums over examples of what exceeds the controls, for every kind and head.
 
     Attributes:
-        sums: [control, kinds, layer, head]; controls in the order of `CONTROLS`.
+        controls: Names of the controls.
+        sums: [control, kinds, layer, head].
         squares: The same of their squares.
         units: The same of the numbers of examples.
-        controls: The same of the weights in the controls; 0 for those that are differences only.
     """
 
-    def __init__(self, kinds: int, *heads: int) -> None:
-        self.sums, self.squares, self.controls = np.zeros((3, len(CONTROLS), kinds, *heads))
-        self.units = np.zeros((len(CONTROLS), kinds, *heads), dtype=np.int64)
+    ARRAYS = ("sums", "squares", "units")
+
+    def __init__(self, controls: Sequence[str], kinds: int, *heads: int) -> None:
+        self.controls = tuple(controls)
+        self.sums, self.squares = np.zeros((2, len(controls), kinds, *heads))
+        self.units = np.zeros((len(controls), kinds, *heads), dtype=np.int64)
 
     def add(self, maps: Reals, cells: PairCells, how: np.ufunc) -> None:
         """Compare the pairs of one example with their controls.
@@ -246,8 +302,15 @@ class Differences(Additive):
             if len(drawn.pairs):
                 own, control = _compared(weights(drawn.pairs), weights(drawn.others), how)
                 self._add(name, cells.kind, own - control, np.maximum(own, control))
-                known = ~np.isnan(own - control)
-                self.controls[CONTROLS.index(name), cells.kind] += np.where(known, control, 0)
+        if cells.places:
+            own, control = np.array(
+                [_elsewhere(weights(one.pairs), weights(one.others), one) for one in cells.places]
+            ).swapaxes(0, 1)
+            difference = own - control
+            # A sum over sentences, so that over a corpus that of a head of places is 0.
+            unknown = np.isnan(difference).all(axis=0)
+            total = np.where(unknown, np.nan, np.nansum(difference, axis=0))
+            self._add(PLACE, cells.kind, total, np.fmax(own, control).max(axis=0))
         if len(cells.six):
             six = weights(cells.six)
             greatest = np.nan_to_num(six).max(axis=(-2, -1))
@@ -259,7 +322,7 @@ class Differences(Additive):
 
     def _add(self, name: str, kind: int, difference: Floats, size: Floats) -> None:
         """Add a difference; up to a rounding error of its greatest term it counts as 0."""
-        control, known = CONTROLS.index(name), ~np.isnan(difference)
+        control, known = self.controls.index(name), ~np.isnan(difference)
         sure = np.where(known & (np.abs(difference) > ROUNDING * size), difference, 0)
         self.sums[control, kind] += sure
         self.squares[control, kind] += sure**2
@@ -273,20 +336,29 @@ class Differences(Additive):
             "q_value": np.stack([benjamini_hochberg(kind_p_values) for kind_p_values in p]),
         }
 
-    def control_columns(self) -> dict[str, Floats]:
-        """[control, kinds, layer, head] columns of `tables.PAIR_CONTROLS`."""
+    def control_columns(self) -> dict[str, Floats | Integers]:
+        """[control, kinds, layer, head] columns of `tables.EQUAL_WORD_CONTROLS`."""
         tests = student(self.sums, self.squares, self.units)
-        with np.errstate(invalid="ignore"):
-            controls = self.controls / self.units
-        controls[[CONTROLS.index(SUM), CONTROLS.index(PRODUCT)]] = np.nan
         return {
             "examples": self.units,
-            "value": controls,
             "difference": tests.mean,
             "difference_low": tests.low,
             "difference_high": tests.high,
-            "p_value": tests.p,
         }
+
+
+def _elsewhere(own: Floats, others: Floats, cells: PairsElsewhere) -> tuple[Floats, Floats]:
+    """The greatest weight of a sentence's pairs, and of others', mean over the other sentences.
+
+    Args:
+        own: [layer, head, pairs] weights, NaN out of reach.
+        others: [layer, head, cells] weights, NaN out of reach.
+        cells: Which of these belong to each sentence.
+
+    Returns:
+        [layer, head] each; NaN where nothing is in reach.
+    """
+    return _reduced(own, np.fmax), nanmean(np.fmax.reduceat(others, cells.first, axis=-1))
 
 
 def _compared(pairs: Floats, drawn: Floats, how: np.ufunc) -> tuple[Floats, Floats]:

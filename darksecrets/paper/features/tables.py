@@ -43,23 +43,17 @@ def _excess_columns(name: str, meaning: str) -> tuple[Column, ...]:
     return column, *interval(name, name, unit="attention", optional=True)
 
 
-DISTANCE, KEY, SUM, PRODUCT, PLACE, FORM = CONTROLS = (
-    "distance",
-    "key",
-    "sum",
-    "product",
-    "place",
-    "form",
-)
+PLACE, KEY, SUM, PRODUCT, FORM = RELATION_CONTROLS = ("place", "key", "sum", "product", "form")
 """What a head must exceed to attend to related tokens, see `darksecrets.paper.features.pairs`."""
-EQUAL = "equal words"
-"""Beside the relations of `token_pairs`, the pairs of `equal_words`."""
+FIRST_LETTER, LAST_LETTER = "first letter", "last letter"
+EQUAL_CONTROLS = (*RELATION_CONTROLS, FIRST_LETTER, LAST_LETTER)
+"""What it must exceed to attend to equal words."""
 
 _TESTED = (
     like(
         P_VALUE,
-        "p-value of exceeding all six controls of `pair_controls.csv`: the largest of six "
-        "one-sided paired t-tests; 1 with fewer than 6 examples",
+        "p-value of exceeding all controls: the largest of their one-sided paired t-tests; 1 "
+        "with fewer than 6 examples",
     ),
     like(Q_VALUE, "false discovery rate over the heads of the model"),
 )
@@ -168,35 +162,24 @@ EQUAL_WORDS = per_head(
     may_be_empty=True,
 )
 
-PAIR_CONTROLS = per_head(
-    "pair_controls",
-    "How far the attention between the pairs of `token_pairs.csv` and `equal_words.csv` exceeds "
-    "each of six controls.",
+EQUAL_WORD_CONTROLS = per_head(
+    "equal_word_controls",
+    "How far the attention of `equal_words.csv` exceeds each of seven controls.",
     integer("examples", "examples with pairs that have such a control"),
-    like(
-        _WEIGHT,
-        "weight in the control, mean over these examples; empty for "
-        f"`{SUM}` and `{PRODUCT}`, which are differences only, and without examples",
-        name="value",
-        optional=True,
-    ),
     *_excess_columns(
         "difference",
         "weight of the pairs minus that of the control, mean over these examples; of "
         f"`{PRODUCT}`, the difference of geometric means of three cells",
     ),
-    like(P_VALUE, "p-value of `difference` > 0: one-sided paired t-test over the examples"),
-    kind=text("relation", f"of `token_pairs.csv`; or `{EQUAL}`", values=(*RELATIONS, EQUAL)),
-    each=text(
+    kind=text(
         "control",
-        f"`{DISTANCE}`: random pairs at the same distance. `{KEY}`: other tokens of the sentence "
-        "attend to the same ones (within a sentence, the nth of their class on that side, too). "
-        f"`{SUM}`: effects of the attending token, of the token attended to and of the distance, "
-        f"which cancel in contrasts of six cells. `{PRODUCT}`: products of these effects. "
-        f"`{PLACE}`: random pairs as far from the same relative place in their sentences. "
-        f"`{FORM}`: the same tokens attend to other words, as long as they are if the related ones "
-        "are, and likewise as frequent",
-        values=CONTROLS,
+        f"`{PLACE}`: random pairs as far from the same relative place in their sentences. `{KEY}`: "
+        f"other tokens attend to the same ones. `{SUM}`: effects of the attending token, of the "
+        "token attended to and of the distance, which cancel in contrasts of six cells. "
+        f"`{PRODUCT}`: products of these effects. `{FORM}`: the same tokens attend to other words "
+        f"of their length and frequency; `{FIRST_LETTER}`, `{LAST_LETTER}`: that begin, or end, "
+        "alike",
+        values=EQUAL_CONTROLS,
     ),
     may_be_empty=True,
 )
@@ -375,7 +358,7 @@ TABLES = (
     CLS_ATTENTION,
     TOKEN_PAIRS,
     EQUAL_WORDS,
-    PAIR_CONTROLS,
+    EQUAL_WORD_CONTROLS,
     HEAD_STATISTICS,
     TOKEN_PAIR_CORRELATIONS,
     ATTENTION_LEVELS,

@@ -20,6 +20,9 @@ from darksecrets.core.stats.controls import frequency_classes
 from darksecrets.paper.features import labels
 from darksecrets.paper.features.annotated import Examples
 
+COMPARED, INITIAL, FINAL = slice(0, 2), slice(2, 3), slice(3, 4)
+"""Columns of `Tokens.forms`: length and frequency, the first letter, the last one."""
+
 Pairs = Integers
 Words = Sequence[Mapping[str, Any]]
 
@@ -36,7 +39,8 @@ class Tokens:
         pairs: For each of `RELATIONS`, [pairs, 2] query and key positions.
         equal: [pairs, 2] word pieces of a word that is in both sentences, in both directions.
         words: [L] number of the word of each token, the same for equal words; −1 of none.
-        forms: [L, 2] its characters, and its class of frequency; −1 of none.
+        forms: [L, 4] its number of characters, its class of frequency, and the code points of its
+            first and of its last character; −1 of none.
     """
 
     idx: int
@@ -151,12 +155,15 @@ def describe_example(
 def _forms(
     sentences: Sequence[Words], pieces: Sequence[Flags], counts: Mapping[str, int], length: int
 ) -> tuple[Integers, Integers]:
-    """[L] words and [L, 2] forms of tokens; of several words of a token, the first counts."""
+    """[L] words and [L, 4] forms of tokens; of several words of a token, the first counts."""
     written = [word["text"].lower() for words in sentences for word in words]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(written))}
     classes = frequency_classes([counts[word] for word in numbers])
-    rows = [(number, len(word), classes[number]) for word, number in numbers.items()]
-    word_rows = np.array([*(rows[numbers[word]] for word in written), (-1, -1, -1)])
+    rows = [
+        (number, len(word), classes[number], ord(word[0]), ord(word[-1]))
+        for word, number in numbers.items()
+    ]
+    word_rows = np.array([*(rows[numbers[word]] for word in written), (-1,) * 5])
     belongs = np.concatenate([*pieces, np.ones((length, 1))], axis=1)
     found = word_rows[belongs.argmax(axis=1)]
     return found[:, 0], found[:, 1:]

@@ -10,8 +10,9 @@ from glue import TASKS
 from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
-from adversarial.trials import LEVEL, NULL, ONE_END, POWER, Size, Trial, by_kind, once
+from adversarial.trials import LEVEL, LIMIT, NULL, ONE_END, POWER, Size, Trial, by_kind, once
 from darksecrets.core.data.tasks import Task
+from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.paper.ablation.best import best
 from darksecrets.paper.ablation.statistics import Resampling, effects
 from darksecrets.paper.features.diagonal import diagonal_correlations
@@ -54,20 +55,34 @@ def links(size: Size, folder: Path) -> Iterator[Trial]:
     )
 
 
+_ELSEWHERE = [name for name in maps.ADVERSARIES if name.startswith(("same", "the same"))]
+_LIMITS = {"equal_words": [*maps.HASHES, *_ELSEWHERE], "token_pairs": []}
+"""Heads that a test is known not to see through: other parts of a word's form; the same place in
+the other sentence, which heads may round in other ways than the control does."""
+
+
 def related(size: Size, folder: Path) -> Iterator[Trial]:
     """Related tokens and equal words (sections 4.5 and 5)."""
     rng = np.random.default_rng(1)
     of, kinds = maps.registry(size.noises)
+    further = maps.COMPARISONS | maps.EVERY_PLACE | maps.LETTERS | maps.HASHES
+    of, kinds = of | further, [*kinds, *further]
+    of, kinds = of | maps.WORDS, [*kinds, *["random scores of words"] * len(maps.WORDS)]
     heads = [*of.values()]
     for table in ("token_pairs", "equal_words"):
         p, q, r = [], [], []
+        limits = np.isin(kinds, _LIMITS[table])
         for corpus in range(size.corpora):
             found = pairs.measured(folder / f"{table}-{corpus}", table, rng, heads, [])
             p.append(found["p_value"].to_numpy() < LEVEL)
-            q.append(found["q_value"].to_numpy() < LEVEL)
+            q.append(benjamini_hochberg(found["p_value"][~limits]) < LEVEL)
             r.append(found)
-        yield from by_kind(f"{table}: p_value < 0.05", NULL, kinds, p, LEVEL)
-        yield once(f"{table}: q_value < 0.05, any head", "all of these heads", q, LEVEL)
+        for truth, chosen in ((NULL, ~limits), (LIMIT, limits)):
+            if chosen.any():
+                of_truth = np.array(kinds)[chosen].tolist()
+                own = [passed[chosen] for passed in p]
+                yield from by_kind(f"{table}: p_value < 0.05", truth, of_truth, own, LEVEL)
+        yield once(f"{table}: q_value < 0.05, any head", "all other heads", q, LEVEL)
         if table == "token_pairs":
             yield _diagonal(r, kinds)
         yield from _related_power(table, size, folder, rng)

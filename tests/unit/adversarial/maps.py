@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -167,6 +168,70 @@ def alike(what: Callable[[Text], Places], *, nearest: bool) -> Head:
     return make
 
 
+def comparing(
+    what: Callable[[Text], Places], sign: int, side: int, *, nearest: bool, by: int | None = None
+) -> Head:
+    """Attend to words that compare with the own in one way: to all of them, or to the nearest.
+
+    Args:
+        what: What is compared, such as lengths.
+        sign: 1 for words of more, −1 for words of less.
+        side: 1 for words to the right, −1 to the left, 0 for both.
+        nearest: Whether only to the nearest.
+        by: How much more or less; None: any.
+    """
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        own, places = what(text), np.arange(len(text.usable))
+        more, there = own - own[:, None], places - places[:, None]
+        fits = (np.sign(more) == sign) if by is None else (more == sign * by)
+        fits &= text.usable & text.usable[:, None] & (there != 0)
+        fits &= (np.sign(there) == side) | (side == 0)
+        if nearest:
+            away = np.where(fits, np.abs(there), LONGEST)
+            fits &= away == away.min(axis=1, keepdims=True)
+        return rest_to_cls(fits.astype(np.float64))
+
+    return make
+
+
+def of_every_place(seed: int, *, by_length: bool) -> Head:
+    """Each place attends to another one, in all texts alike or in those of the same length."""
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        length = len(text.usable)
+        own = np.random.default_rng([seed, length] if by_length else [seed])
+        at = np.arange(length) + own.integers(-5, 6, size=LONGEST)[:length]
+        return np.eye(length)[np.clip(at, 0, length - 1)]
+
+    return make
+
+
+def part_of_word(what: Callable[[str], int]) -> Head:
+    """Attend to all words of which some part of the form is the same."""
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        parts = np.array([what(word) if word else -1 for word in text.words])
+        a = ((parts == parts[:, None]) & text.usable & text.usable[:, None]).astype(np.float64)
+        np.fill_diagonal(a, 0)
+        return rest_to_cls(a)
+
+    return make
+
+
+def scores_of_words(seed: int) -> Head:
+    """Random weights without places: the score of two words is random, but always the same."""
+    projection = np.random.default_rng(seed).standard_normal((16, 16)) / 4
+
+    def make(text: Text, rng: np.random.Generator) -> Map:
+        every = [np.random.default_rng([seed, crc32(word.encode())]) for word in text.words]
+        vectors = np.array([own.standard_normal(16) for own in every])
+        scores = np.exp(1.5 * (vectors @ projection @ vectors.T))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    return make
+
+
 def other_sentence(place: Callable[[Map, int], Map]) -> Head:
     """Attend to the same place in the other sentence; with one sentence, in this one.
 
@@ -314,6 +379,48 @@ FORMS: dict[str, Head] = {
 }
 """Heads that know how long and how frequent words are."""
 SIMPLE: dict[str, Head] = PLACES | CLASSES | FORMS
+_COMPARED = {
+    "length": ("longer", "shorter", lambda text: text.lengths),
+    "frequency": ("more frequent", "rarer", lambda text: text.frequency),
+}
+COMPARISONS: dict[str, Head] = {
+    f"{'nearest' if nearest else 'all'} {name} words {where}": comparing(
+        what, sign, side, nearest=nearest
+    )
+    for more, less, what in _COMPARED.values()
+    for name, sign in ((more, 1), (less, -1))
+    for where, side in (("to the left", -1), ("to the right", 1), ("on both sides", 0))
+    for nearest in (True, False)
+} | {
+    f"nearest word longer by {by} {where}": comparing(
+        lambda text: text.lengths, 1, side, nearest=True, by=by
+    )
+    for by in (1, 3)
+    for where, side in (("to the left", -1), ("to the right", 1))
+}
+"""Heads that compare words with each other by their form."""
+EVERY_PLACE: dict[str, Head] = {
+    f"a random offset for every place{' and length' if by_length else ''} {seed}": of_every_place(
+        seed, by_length=by_length
+    )
+    for by_length in (False, True)
+    for seed in range(4)
+}
+"""Heads that attend by place without any rule."""
+LETTERS: dict[str, Head] = {
+    "words with the same first letter": part_of_word(lambda word: ord(word[0])),
+    "words with the same last letter": part_of_word(lambda word: ord(word[-1])),
+}
+HASHES: dict[str, Head] = {
+    f"words of the same of {buckets} random classes": part_of_word(
+        lambda word, buckets=buckets: crc32(word.encode()) % buckets
+    )
+    for buckets in (5, 30)
+}
+"""Heads that see a part of a word's form that no control has."""
+WORDS: dict[str, Head] = {
+    f"random scores of words {seed}": scores_of_words(seed) for seed in range(4)
+}
 NOISES: dict[str, Head] = {"random weights": noise, "Dirichlet": dirichlet}
 SOFT: dict[str, Head] = {
     f"{name}, over {name_of_rest}": mixture(head, rest, shares=(0.8, 0.2))

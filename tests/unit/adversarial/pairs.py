@@ -80,7 +80,8 @@ def _tokens(idx: int, text: Text, related: Pairs, equal: Pairs) -> Tokens:
     for name, tag in (("noun", NOUN), ("verb", VERB), ("pronoun", PRONOUN)):
         features[:, FEATURES.index(name)] = text.tagged(tag)
     words = np.unique(text.words, return_inverse=True)[1]
-    forms = np.stack([text.lengths, text.frequency], axis=1)
+    letters = [[ord(word[0]), ord(word[-1])] if word else [-1, -1] for word in text.words]
+    forms = np.column_stack([text.lengths, text.frequency, letters])
     segments = np.array(text.segments or [0] * len(words))
     return Tokens(idx, segments, ~text.usable, features, of_relation, equal, words, forms)
 

@@ -16,6 +16,7 @@ from claim_tables import (
 )
 
 from darksecrets.pages.claims.answers import Answer
+from darksecrets.paper.features.tables import EQUAL_CONTROLS
 
 PAPER = "kovaleva2019"
 TUNED = {"state": "finetuned"}
@@ -23,7 +24,6 @@ BEST = TUNED | {"kind": "head"}
 FIRST_THREE = ["vertical or diagonal"]
 
 FRAMENET_CONTROLS = ("distance", "key", "place", "sum", "product")
-PAIR_CONTROLS = ("distance", "key", "sum", "product", "place", "form")
 
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:
@@ -162,11 +162,10 @@ def words(over: float, on_control: float) -> Frames:
         "worst_heads", "delta", heads, each=("task", "rank"), layer=1, metric="accuracy", **TUNED
     )
     places["worst_heads"]["head"] = places["worst_heads"]["rank"]
-    values = crossed(TASKS, [1], [1, 2], PAIR_CONTROLS, value=over)
+    values = crossed(TASKS, [1], [1, 2], EQUAL_CONTROLS, value=over)
     values |= crossed(TASKS, [1], [1, 2], ["sum"], value=on_control)
     each = ("task", "layer", "head", "control")
-    fixed = {"state": "finetuned", "relation": "equal words"}
-    return places | made("pair_controls", "difference", values, each=each, half=0.05, **fixed)
+    return places | made("equal_word_controls", "difference", values, each=each, half=0.05, **TUNED)
 
 
 def tolerated(share: float, on_rte: float) -> Frames:

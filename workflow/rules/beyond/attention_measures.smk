@@ -29,7 +29,7 @@ rule measure_alternatives:
         finetuned=finetuned_folders,
     output:
         pairs="<results>/attention_measures/{task}/token_pairs.csv",
-        controls="<results>/attention_measures/{task}/pair_controls.csv",
+        controls="<results>/attention_measures/{task}/equal_word_controls.csv",
         examples=directory("<results>/attention_measures/{task}/examples"),
     log:
         "<logs>/measure_alternatives/{task}.log",
@@ -97,7 +97,7 @@ rule compare_alternatives:
     input:
         pairs=per_task("<results>/attention_measures/{task}/token_pairs.csv"),
         controls=expand(
-            "<results>/attention_measures/{task}/pair_controls.csv", task=tasks_of("pair_controls")
+            "<results>/attention_measures/{task}/equal_word_controls.csv", task=tasks_of("equal_word_controls")
         ),
         examples=per_task("<results>/attention_measures/{task}/examples"),
         levels="<results>/tables/attention_levels.csv",

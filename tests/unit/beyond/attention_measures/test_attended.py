@@ -123,7 +123,7 @@ def test_tables_are_as_declared_and_measures_differ(found):
     tables, _ = found
     for table, name, value in (
         (d.PAIRS, "token_pairs", "weight"),
-        (d.PAIR_CONTROLS, "pair_controls", "difference"),
+        (d.EQUAL_WORD_CONTROLS, "equal_word_controls", "difference"),
     ):
         table.check(tables[name], table.name, "")
         by_measure = tables[name].groupby("attention")[value].mean()
@@ -194,5 +194,5 @@ def test_one_example_of_one_layer_and_one_head_is_enough(tmp_path, annotation):
         json.dumps({name: lines[2][name] for name in ("idx", "sentence1")})
     )
     tables, _ = attended(maps, tmp_path / "one.jsonl", "task", 1)
-    for table, name in ((d.PAIRS, "token_pairs"), (d.PAIR_CONTROLS, "pair_controls")):
+    for table, name in ((d.PAIRS, "token_pairs"), (d.EQUAL_WORD_CONTROLS, "equal_word_controls")):
         table.check(tables[name], table.name, "")

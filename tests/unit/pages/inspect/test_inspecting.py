@@ -109,7 +109,7 @@ def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_p
     assert "punctuation" not in set(seen.measures["head_statistics"]["statistic"])
     assert seen.measures["token_pairs"].empty
     assert seen.measures["equal_words"].empty
-    assert {"token_pairs", "equal_words", "pair_controls"} <= set(seen.left_out)
+    assert {"token_pairs", "equal_words", "equal_word_controls"} <= set(seen.left_out)
     assert "no pipeline" in seen.left_out["token_pairs"]
     assert darksecrets.inspect(TEXT, model, max_length=64).patterns is None
 

@@ -12,6 +12,7 @@ from darksecrets.paper.ablation.claims import (
     varies_across_tasks,
     worst_heads_elsewhere,
 )
+from darksecrets.paper.features.tables import EQUAL_CONTROLS
 
 TASKS, SEEDS = ("STS-B", "RTE", "QQP"), (1, 2)
 
@@ -60,20 +61,22 @@ def test_worst_heads_are_scored_on_other_tasks(heads, survival):
         assert row["high"] == pytest.approx(expected + 2 + 0.5)
 
 
-def test_equal_words_of_the_worst_heads_have_six_controls():
+def test_equal_words_of_the_worst_heads_have_seven_controls():
     key = {"task": ["RTE"] * 2, "state": "finetuned", "layer": [2, 4], "head": [3, 1]}
     worst = pd.DataFrame(key | {"rank": [1, 2]})
     controls = []
-    for number, name in enumerate(("distance", "key", "place", "form", "sum", "product")):
-        fixed = {"seed": 1, "relation": "equal words", "control": name, "value": 0.5}
+    for number, name in enumerate(EQUAL_CONTROLS):
+        fixed = {"seed": 1, "control": name}
         ends = {"difference": number, "difference_low": number - 1, "difference_high": number + 1}
         controls.append(pd.DataFrame(key | fixed | ends))
     own = pd.concat(controls)
-    others = own.assign(layer=6), own.assign(relation="pronoun to noun")
-    found = equal_words_of_worst(worst, pd.concat([own, *others]))
-    assert len(found) == 2 * 6
+    found = equal_words_of_worst(worst, pd.concat([own, own.assign(layer=6)]))
+    assert len(found) == 2 * 7
     of_sum = found[(found["control"] == "sum") & (found["rank"] == 2)]
-    assert of_sum[["value", "low", "high"]].to_numpy().tolist() == [[4, 3, 5]]
+    number = EQUAL_CONTROLS.index("sum")
+    assert of_sum[["value", "low", "high"]].to_numpy().tolist() == [
+        [number, number - 1, number + 1]
+    ]
 
 
 def test_differences_between_tasks_are_cochrans_q_of_each_head(heads):

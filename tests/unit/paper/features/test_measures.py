@@ -16,7 +16,7 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, Even, can, random_maps, random_
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.stats.controls import tokens_at_likely_places
 from darksecrets.paper.features import measuring
-from darksecrets.paper.features.cells import DRAWS, control_cells, feature_chances, places_of
+from darksecrets.paper.features.cells import DRAWS, Survey, control_cells, places_of
 from darksecrets.paper.features.labels import FEATURES, RELATIONS
 from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.tables import SHARES, STATISTICS
@@ -249,8 +249,8 @@ def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, reques
     """The cells are drawn again, and their statistic is computed by loops."""
     store = request.getfixturevalue(kind)
     found = measure(store, tokens, 3)
-    chances = feature_chances(tokens)
-    drawn = [control_cells([one], chances, 3) for one in tokens]
+    survey = Survey.of(tokens)
+    drawn = [control_cells([one], survey, 3) for one in tokens]
     stripes = found["stripes"].set_index(["feature", "layer", "head"])["control"]
     pairs = found["token_pairs"].set_index(["relation", "layer", "head"])["control"]
     equal = found["equal_words"].set_index(["layer", "head"])["control"]
@@ -285,9 +285,9 @@ def test_controls_are_the_same_statistic_of_the_drawn_cells(kind, tokens, reques
 
 
 def test_control_tokens_are_as_many_ordinary_ones_and_pairs_keep_their_distance(tokens):
-    chances = feature_chances(tokens)
+    survey = Survey.of(tokens)
     for one in tokens:
-        cells = control_cells([one], chances, 0)
+        cells = control_cells([one], survey, 0)
         counts = one.features.sum(axis=0)
         assert set(cells.features.kinds) == set(np.flatnonzero(counts).tolist())
         ordinary = int((~one.special).sum())
@@ -310,9 +310,9 @@ def test_controls_depend_on_seed_and_example_only(store, tokens):
     first, again, other = (measure(store, tokens, seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first["stripes"], again["stripes"])
     assert (first["stripes"]["control"] != other["stripes"]["control"]).any()
-    chances = feature_chances(tokens)
-    alone = control_cells([tokens[2]], chances, 1)
-    together = control_cells(tokens, chances, 1)
+    survey = Survey.of(tokens)
+    alone = control_cells([tokens[2]], survey, 1)
+    together = control_cells(tokens, survey, 1)
     of_third = [
         k for k, e in zip(together.features.keys, together.features.examples, strict=True) if e == 2
     ]
@@ -331,9 +331,11 @@ def test_control_tokens_stand_where_the_feature_stands():
         features[0, -2] = features[51, -1] = True
         none = np.empty((0, 2), dtype=np.int64)
         layout = (np.zeros(52, dtype=np.int64), special, features)
-        examples.append(Tokens(idx, *layout, (none,) * 4, none, layout[0], layout[0][:, None]))
-    chances = feature_chances(examples)
-    cells = control_cells(examples, chances, 0).features
+        examples.append(
+            Tokens(idx, *layout, (none,) * 4, none, layout[0], np.zeros((52, 4), np.int64))
+        )
+    survey = Survey.of(examples)
+    cells = control_cells(examples, survey, 0).features
     nouns = np.concatenate(
         [k.ravel() for k, f in zip(cells.keys, cells.kinds, strict=True) if f == 0]
     )
@@ -373,12 +375,12 @@ def test_no_example_with_a_relation_leaves_its_rows_out(tmp_path):
     features[0, -2] = features[2, -1] = features[1, 0] = True
     special = np.array([True, False, True])
     zeros = np.zeros(3, dtype=np.int64)
-    one = Tokens(0, zeros, special, features, (none,) * 4, none, zeros, zeros[:, None])
+    one = Tokens(0, zeros, special, features, (none,) * 4, none, zeros, np.zeros((3, 4), np.int64))
     found = measure(save(tmp_path / "store", maps), [one], 0)
     assert set(found["stripes"]["feature"]) == {"noun", "[CLS]", "[SEP]"}
     assert found["token_pairs"].empty
     assert found["equal_words"].empty
-    assert found["pair_controls"].empty
+    assert found["equal_word_controls"].empty
     assert not found["stripes"].isna().to_numpy().any()
     assert list(found["token_pairs"].columns) == [
         "relation",
@@ -435,7 +437,7 @@ def test_without_words_special_tokens_have_the_same_weights(store, tokens):
         assert len(special) > 0
         known = [column for column in special if column != "control"]  # which draws anew
         pd.testing.assert_frame_equal(found[name][known], special[known])
-    for name in ("token_pairs", "equal_words", "pair_controls"):
+    for name in ("token_pairs", "equal_words", "equal_word_controls"):
         assert len(whole[name]) > len(found[name]) == 0
     statistics = whole["head_statistics"]
     kept = statistics[statistics["statistic"] != "punctuation"].reset_index(drop=True)

@@ -6,7 +6,7 @@ from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_maps, random_token
 
 from darksecrets.beyond.redundancy.measure import MapStatistics
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.features.cells import control_cells, feature_chances
+from darksecrets.paper.features.cells import Survey, control_cells
 from darksecrets.paper.features.labels import FEATURES
 from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.features.profiles import Collector, Profiles, check_paired
@@ -105,9 +105,9 @@ def test_means_over_examples_are_those_of_the_tables(measured):
 
 def test_controls_are_means_over_the_draws_of_an_example(measured):
     store, tokens, found, _ = measured
-    chances = feature_chances(tokens)
+    survey = Survey.of(tokens)
     for example, one in enumerate(tokens):
-        cells = control_cells([one], chances, 1).features
+        cells = control_cells([one], survey, 1).features
         for f, drawn in zip(cells.kinds, cells.keys, strict=True):
             a = store.maps(example)[0].astype(np.float64).mean(axis=1)  # [head, key]
             expected = np.mean([a[:, keys].max(axis=1) for keys in drawn])

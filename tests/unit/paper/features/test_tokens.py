@@ -165,7 +165,9 @@ def test_features_pairs_and_equal_words_of_an_example():
     assert found.words[[1, 12]].tolist() == [0, 0]
     assert len(set(found.words[[4, 6, 7, 10]].tolist())) == 2
     assert found.words[SPECIAL].tolist() == [-1] * SPECIAL.sum()
-    assert found.forms[[1, 6, 9, 11]].tolist() == [[3, 2], [5, 2], [2, 1], [1, 3]]
+    assert found.forms[[1, 6, 9, 11], :2].tolist() == [[3, 2], [5, 2], [2, 1], [1, 3]]
+    letters = [[chr(letter) for letter in letters] for letters in found.forms[[1, 6], 2:].tolist()]
+    assert letters == [["k", "m"], ["b", "s"]]
 
 
 def test_a_single_sentence_has_no_equal_words():
