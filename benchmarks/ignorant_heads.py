@@ -52,9 +52,7 @@ FOLDER = Path(os.environ.get("DARKSECRETS_TEST_DATA", "."))
 LEVEL, NOISES, COUNT = 0.05, 20, 500
 EQUAL, RELATED = "equal_words", "token_pairs"
 IGNORANT: Heads = (
-    maps.ADVERSARIES
-    | maps.COMPARISONS
-    | maps.EVERY_PLACE
+    maps.IGNORANT
     | maps.LETTERS
     | maps.HASHES
     | maps.WORDS

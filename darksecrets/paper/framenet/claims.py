@@ -11,7 +11,7 @@ _HEAD = ["state", "direction", "layer", "head"]
 
 
 def heads_that_exceed_controls(heads: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
-    """Whether each head attends along the links more than its five controls, and whether it may.
+    """Whether each head attends along the links more than its controls, and whether it may.
 
     Args:
         heads: The table ``framenet_heads``.

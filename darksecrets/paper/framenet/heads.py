@@ -1,7 +1,7 @@
 """How much each head attends along frame-semantic links, and against chance (section 4.2).
 
 A head's weight is the greatest attention over the annotated pairs of word pieces of a sentence,
-averaged over sentences. Beyond the paper, a head must exceed five controls.
+averaged over sentences. Beyond the paper, a head must exceed six controls.
 
 - *distance*: each link is moved as a whole to other positions in its sentence. A head that attends
   to some distance gives the moved links as much.
@@ -15,6 +15,9 @@ averaged over sentences. Beyond the paper, a head must exceed five controls.
   the first two controls, but not this one.
 - *product*: a linked pair has the product of such effects. A head that attends to a class of words
   within some distance may exceed the other controls, but not this one.
+- *query*: the attending word stays, and attends to other words on the same side, with as many words
+  in between as links have at least. A head that lets short words attend far to the right and long
+  ones far to the left adds up two products, but gives these as much.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ from darksecrets.core.stats.paired import (
     sign_flips,
 )
 from darksecrets.core.stats.percentiles import exceeds_percentile
-from darksecrets.paper.framenet.links import Annotation
+from darksecrets.paper.framenet.links import LEAST_BETWEEN, Annotation
 from darksecrets.paper.framenet.tables import (
     CONTROLS,
     CONTROLS_OF_HEADS,
@@ -52,6 +55,7 @@ from darksecrets.paper.framenet.tables import (
     KEY,
     PLACE,
     PRODUCT,
+    QUERY,
     SUM,
 )
 
@@ -64,7 +68,7 @@ ROUNDING = float(np.finfo(np.float16).eps)
 """Maps are stored in half precision: a sentence's difference up to this size counts as none."""
 
 _BATCH_BYTES = 2**24
-_MEASURED = ("linked", "moved", "unlinked", "places", "excess", "excess_product")
+_MEASURED = ("linked", "moved", "unlinked", "places", "others", "excess", "excess_product")
 
 
 def links_in(source: Source, example: int, annotation: Annotation) -> list[Link]:
@@ -121,6 +125,7 @@ class Sentence:
         usable: [L] which tokens are words; they are adjacent.
         elements: The words of its elements. What a head does to a word, such as "he", it may do in
             all sentences with it, so these are not independent. None: unlike all others.
+        predicate: The same of its predicate.
         idx: Its position among the annotations.
         alike: The links of all sentences with as many tokens, this one's among them.
     """
@@ -129,6 +134,7 @@ class Sentence:
     links: Sequence[Link]
     usable: Flags
     elements: str | None = None
+    predicate: str | None = None
     idx: int = 0
     alike: LinksByLength | None = None
 
@@ -198,8 +204,15 @@ class Linked(Iterable[Sentence]):
         annotation = self.annotations[idx]
         links = links_in(self.source, example, annotation)
         words = [annotation.sentence[slice(*element.span)] for element in annotation.elements]
-        usable = ~self.source.special(example)
-        return Sentence(maps, links, usable, " ".join(words).lower(), idx)
+        predicate = annotation.sentence[slice(*annotation.predicate)]
+        return Sentence(
+            maps,
+            links,
+            usable=~self.source.special(example),
+            elements=" ".join(words).lower(),
+            predicate=predicate.lower(),
+            idx=idx,
+        )
 
 
 def greatest(maps: Maps, queries: Positions, keys: Positions) -> Floats:
@@ -235,6 +248,19 @@ def places_between(places: Positions, query: Positions, key: Positions) -> Posit
     if query[0] < key[0]:
         return places[(places[:, 0] > query[0]) & (places[:, -1] < key[0])]
     return places[(places[:, 0] > key[-1]) & (places[:, -1] < query[-1])]
+
+
+def places_beyond(places: Positions, query: Positions, key: Positions) -> Positions:
+    """The places on the side of the query where the key is, as far from it as links are at least.
+
+    Args:
+        places: [places, tokens].
+        query: The attending tokens.
+        key: Those attended to.
+    """
+    if query[0] < key[0]:
+        return places[places[:, 0] - query[-1] > LEAST_BETWEEN]
+    return places[query[0] - places[:, -1] > LEAST_BETWEEN]
 
 
 def mean_of_greatest(values: Sequence[Floats]) -> Floats:
@@ -305,6 +331,25 @@ def unlinked(sentence: Sentence, direction: int) -> Floats:
         if not len(places):
             return np.full(sentence.maps.shape[:2], np.nan)
         values.append(greatest(sentence.maps, places, key[None])[..., 0])
+    return mean_of_greatest(values)
+
+
+def other_words(sentence: Sentence, direction: int) -> Floats:
+    """Control for the query: the same words attend, but to words of no link on the same side.
+
+    The word attended to of every link is moved to each place on its side of the attending one where
+    it shares no word with any link and is not too near for a link, independently of the others. As
+    for the links, the greatest weight in the sentence counts.
+
+    Returns:
+        [layer, head] mean over all combinations of places; NaN if a link has no such place.
+    """
+    values, free = [], sentence.free()
+    for query, key in _directed(sentence.links, direction):
+        places = places_beyond(elsewhere(key, free), query, key)
+        if not len(places):
+            return np.full(sentence.maps.shape[:2], np.nan)
+        values.append(greatest(sentence.maps, query[None], places)[..., 0, :])
     return mean_of_greatest(values)
 
 
@@ -390,20 +435,24 @@ class Weights:
         moved: From `moved`.
         unlinked: From `unlinked`.
         places: From `links_of_others`.
+        others: From `other_words`.
         excess: From `excess`.
         excess_product: From `excess_product`.
         uniform: [sentence] the weight of every pair under uniform attention, 1 / length.
-        groups: [sentence] number of the group: sentences with the same elements.
+        elements: [sentence] number of the group: sentences with the same elements.
+        predicates: [sentence] number of the group: sentences with the same predicate.
     """
 
     linked: Floats
     moved: Floats
     unlinked: Floats
     places: Floats
+    others: Floats
     excess: Floats
     excess_product: Floats
     uniform: Floats
-    groups: Positions
+    elements: Positions
+    predicates: Positions
 
     def of(self, heads: slice) -> Weights:
         """The weights of some heads, of all layers."""
@@ -416,28 +465,37 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
     Sentences are put into the order of their ``idx``, whatever the order in which they come.
     """
     values: list[Floats] = []
-    lengths: list[int] = []
-    names: list[tuple[int, str | int]] = []
+    every: list[Sentence] = []
     for sentence in sentences:
-        elements = len(values) if sentence.elements is None else sentence.elements
-        names.append((sentence.idx, elements))
-        lengths.append(sentence.maps.shape[-1])
-        functions = (along, moved, unlinked, links_of_others)
+        every.append(replace(sentence, maps=sentence.maps[:, :, :1, :1]))  # not the maps
+        functions = (along, moved, unlinked, links_of_others, other_words)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
-    order = sorted(range(len(names)), key=lambda number: names[number][0])
-    seen: dict[str | int, int] = {}
-    groups = [seen.setdefault(names[number][1], len(seen)) for number in order]
+    order = sorted(range(len(every)), key=lambda number: every[number].idx)
+    every = [every[number] for number in order]
     measured = dict(zip(_MEASURED, np.stack(values, axis=1)[:, order], strict=True))
-    return Weights(**measured, uniform=1 / np.array(lengths)[order], groups=np.array(groups))
+    return Weights(
+        **measured,
+        uniform=np.array([1 / len(sentence.usable) for sentence in every]),
+        elements=_groups([sentence.elements for sentence in every]),
+        predicates=_groups([sentence.predicate for sentence in every]),
+    )
+
+
+def _groups(words: Sequence[str | None]) -> Positions:
+    """[sentences] number of the group of each: those with the same words; each is one if None."""
+    names = [number if own is None else own for number, own in enumerate(words)]
+    seen = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([seen[name] for name in names])
 
 
 def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tidy tables of a model's heads (Figure 3): the heads, and each of their controls.
 
     Each control has a paired one-sided test over the sentences, by random sign changes that
-    sentences with the same elements share. A head's p-value is the largest of its five; it is
-    corrected over all heads and both directions.
+    sentences with the same elements share; and another, that those with the same predicate share.
+    The larger p-value counts, and the wider interval. A head's p-value is the largest of its six;
+    it is corrected over all heads and both directions.
 
     Args:
         weights: From `measure`.
@@ -447,30 +505,45 @@ def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.Da
     Returns:
         `HEADS` and `CONTROLS_OF_HEADS`, without the model.
     """
-    rng = np.random.default_rng(seed)
-    controls = {DISTANCE: weights.moved, KEY: weights.unlinked, PLACE: weights.places}
+    controls = {
+        DISTANCE: weights.moved,
+        KEY: weights.unlinked,
+        PLACE: weights.places,
+        QUERY: weights.others,
+    }
     differences = {name: weights.linked - control for name, control in controls.items()}
     differences[SUM] = weights.excess
     differences[PRODUCT] = weights.excess_product
     together = np.stack([differences[name] for name in CONTROLS], axis=1)
-    tests = sign_flips(together, draws, rng, zero=ROUNDING, groups=weights.groups)
-    heads = _heads(weights, intersection_union(tests.p), intersection_union(tests.family))
+    groupings = (weights.elements, weights.predicates)
+    streams = [np.random.default_rng(seed), np.random.default_rng([seed, 1])]
+    tests = [
+        sign_flips(together, draws, rng, zero=ROUNDING, groups=groups)
+        for rng, groups in zip(streams, groupings, strict=True)
+    ]
+    p = np.maximum(*(test.p for test in tests))
+    family = np.maximum(*(test.family for test in tests))
+    heads = _heads(weights, intersection_union(p), intersection_union(family))
 
     missing = np.full(heads["weight"].shape, np.nan)
     parts = []
-    for name, difference, p in zip(CONTROLS, together.swapaxes(0, 1), tests.p, strict=True):
-        low, high = mean_intervals(difference, draws, rng, groups=weights.groups)
+    for name, difference, own in zip(CONTROLS, together.swapaxes(0, 1), p, strict=True):
+        ends = [
+            mean_intervals(difference, draws, rng, groups=groups)
+            for rng, groups in zip(streams, groupings, strict=True)
+        ]
+        low, high = np.fmin(ends[0][0], ends[1][0]), np.fmax(ends[0][1], ends[1][1])
         columns = {
             "direction": heads["direction"],
             "layer": heads["layer"],
             "head": heads["head"],
-            "control": np.full(p.shape, name),
+            "control": np.full(own.shape, name),
             "sentences": (~np.isnan(difference)).sum(axis=0),
             "value": nanmean(controls[name], axis=0) if name in controls else missing,
             "difference": nanmean(difference, axis=0),
             "difference_low": low,
             "difference_high": high,
-            "p_value": p,
+            "p_value": own,
         }
         parts.append(_flat(columns))
     return HEADS.select(_flat(heads)), CONTROLS_OF_HEADS.select(pd.concat(parts))
@@ -492,7 +565,7 @@ def _heads(weights: Weights, p: Floats, family: Floats) -> dict[str, Any]:
         "head": head + 1,
         "weight": own,
         "sentences": np.full(p.shape, len(weights.linked)),
-        "elements": np.full(p.shape, len(np.unique(weights.groups))),
+        "elements": np.full(p.shape, len(np.unique(weights.elements))),
         "above_percentile": np.stack([exceeds_percentile(heads) for heads in own]),
         "control": weights.moved.mean(axis=0),
         "uniform": np.full(p.shape, weights.uniform.mean()),

@@ -22,7 +22,14 @@ ELEMENT_TO_PREDICATE, PREDICATE_TO_ELEMENT = DIRECTIONS = (
 )
 """What attends to what. The first is the direction of the published numbers, see the protocol."""
 
-DISTANCE, KEY, PLACE, SUM, PRODUCT = CONTROLS = ("distance", "key", "place", "sum", "product")
+DISTANCE, KEY, PLACE, SUM, PRODUCT, QUERY = CONTROLS = (
+    "distance",
+    "key",
+    "place",
+    "sum",
+    "product",
+    "query",
+)
 """What a head must exceed to attend along links, see `darksecrets.paper.framenet.heads`."""
 
 _DIRECTION = text(
@@ -63,7 +70,7 @@ _MODEL = MAPS[1:]
 HEADS = Table(
     "framenet_heads",
     "Attention of every head along frame-semantic links (Figure 3), and whether it exceeds the "
-    "five controls of `framenet_controls.csv`. States are `pretrained` and, for comparison, "
+    "six controls of `framenet_controls.csv`. States are `pretrained` and, for comparison, "
     f"`{RANDOM}`; each is tested on its own.",
     (
         *_MODEL,
@@ -76,7 +83,8 @@ HEADS = Table(
         ),
         integer(
             "elements",
-            "different elements; in tests and intervals, sentences with the same ones are one unit",
+            "different elements; in tests and intervals, sentences with the same elements are one "
+            "unit, or those with the same predicate: what says less counts",
             low=1,
         ),
         flag(
@@ -93,7 +101,7 @@ HEADS = Table(
         _weight(
             "uniform", "the same under uniform attention: mean of 1 / length", control_of="weight"
         ),
-        like(P_VALUE, "p-value of exceeding all five: the largest of the p-values"),
+        like(P_VALUE, "p-value of exceeding all six: the largest of the p-values"),
         like(Q_VALUE, "false discovery rate over all heads and both directions"),
         like(
             P_VALUE,
@@ -108,7 +116,7 @@ HEADS = Table(
 
 CONTROLS_OF_HEADS = Table(
     "framenet_controls",
-    "How far the attention of every head along frame-semantic links exceeds each of five controls.",
+    "How far the attention of every head along frame-semantic links exceeds each of six controls.",
     (
         *_MODEL,
         _DIRECTION,
@@ -121,7 +129,8 @@ CONTROLS_OF_HEADS = Table(
             f"`{PLACE}`: the places of the links of the other sentences with as many tokens. "
             f"`{SUM}`: the effects of the attending word, the word attended to and the distance, "
             "fitted to the other pairs of the sentence and added up. "
-            f"`{PRODUCT}`: products of these effects, which cancel in sets of six pairs of words",
+            f"`{PRODUCT}`: products of these effects, which cancel in sets of six pairs of words. "
+            f"`{QUERY}`: the same words attend to words of no link on that side, likewise apart",
             values=CONTROLS,
         ),
         integer("sentences", "sentences that have such a control"),

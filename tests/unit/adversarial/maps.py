@@ -456,14 +456,45 @@ PRODUCTS: dict[str, Head] = {
 ADVERSARIES = SIMPLE | SOFT | MIXED | {f"product: {name}": head for name, head in PRODUCTS.items()}
 """Heads of which it is known that they follow no link."""
 
+
+def halves(what: Callable[[Text], Places]) -> tuple[Callable[[Text], Mask], Callable[[Text], Mask]]:
+    """The words of a text that have at most the median of something, and the others."""
+
+    def few(text: Text) -> Mask:
+        own = what(text)
+        return text.usable & (own <= np.median(own[text.usable]))
+
+    return few, lambda text: text.usable & ~few(text)
+
+
+def opposite(what: Callable[[Text], Places], least: int) -> Head:
+    """Words of one half attend to all words so far to the right, those of the other to the left."""
+    few, many = halves(what)
+    right, left = (least <= _DISTANCES, -least >= _DISTANCES)
+    return mixture(product(few, _ANY, right), product(many, _ANY, left))
+
+
 SUMS_OF_PRODUCTS: dict[str, Head] = {
     f"sum of products: {one}, and {other}": mixture(PRODUCTS[one], PRODUCTS[other])
     for one, other in (
         ("to pronouns to the left", "pronouns attend to the right"),
         ("pronouns attend to the left", "to pronouns three to the right"),
     )
+} | {
+    f"sum of products: {few} words at least {least} to the right, others to the left": opposite(
+        what, least
+    )
+    for few, what in (
+        ("short", lambda text: text.lengths),
+        ("rare", lambda text: text.frequency),
+        ("frequent", lambda text: -text.frequency),
+    )
+    for least in (1, 3)
 }
 """Neither a sum nor a product of effects: two of the controls do not see them."""
+
+IGNORANT = ADVERSARIES | SUMS_OF_PRODUCTS | COMPARISONS | EVERY_PLACE
+"""All heads that pass no test, not even as often as its level says."""
 
 OFFSET, MIXTURES = "one fixed offset (-3 to +3)", "mixtures of two of them"
 
@@ -499,7 +530,7 @@ def planted(pairs: Mapping[int, Sequence[tuple[int, int]]], share: float, weight
 
 
 def heads(text: Text, rng: np.random.Generator, noises: int = 0) -> npt.NDArray[np.float16]:
-    """[1, heads, L, L] all adversaries in order, then heads of noise, in half precision."""
+    """[1, heads, L, L] `IGNORANT` in order, then heads of noise, in half precision."""
     several = [*[noise] * noises, *[dirichlet] * noises]
-    maps = [head(text, rng) for head in (*ADVERSARIES.values(), *several)]
+    maps = [head(text, rng) for head in (*IGNORANT.values(), *several)]
     return np.array(maps)[None].astype(np.float16)

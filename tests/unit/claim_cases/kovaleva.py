@@ -23,7 +23,7 @@ TUNED = {"state": "finetuned"}
 BEST = TUNED | {"kind": "head"}
 FIRST_THREE = ["vertical or diagonal"]
 
-FRAMENET_CONTROLS = ("distance", "key", "place", "sum", "product")
+FRAMENET_CONTROLS = ("distance", "key", "place", "sum", "product", "query")
 
 
 def shares(pattern: str, which: str, sign: int) -> dict[Answer, Frames]:

@@ -27,7 +27,7 @@ rule get_framenet:
 
 
 rule measure_framenet_heads:
-    """Select sentences as the paper does; measure every head along their frame-semantic links, beside five controls.
+    """Select sentences as the paper does; measure every head along their frame-semantic links, beside six controls.
 
     The heads of an encoder with random weights follow those of the pre-trained one.
     """
@@ -76,7 +76,7 @@ draw(
     ),
     figure(
         "figure3_controls",
-        "How far heads exceed each of five controls along frame-semantic links.",
+        "How far heads exceed each of six controls along frame-semantic links.",
         section=RELATIONS,
         label="Figure 3, supplement: controls",
         table="<results>/tables/framenet_heads.csv",

@@ -27,7 +27,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """Draw the weight of every head, as the paper does, and two heads' maps of one sentence.
 
     All is in the published direction, from the element to the predicate. Heads above the 99th
-    percentile are framed; a dot marks those that exceed all five controls. Below each map is what
+    percentile are framed; a dot marks those that exceed all controls. Below each map is what
     the linked word piece attends to that attends most to the predicate.
     """
     example, table = Example.load(sources.file("example")), sources.table(HEADS)
@@ -56,7 +56,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     ]
     legend = {
         "above the 99th percentile": kit.dot("none", "s", 6.0, markeredgecolor=kit.INK),
-        "exceeds all five controls": kit.dot(kit.MARK, size=3.0),
+        "exceeds all controls": kit.dot(kit.MARK, size=3.0),
     }
     named = "\n".join(lines(_named(example), _LETTERS, most=2))
     number = int(rows["sentences"].iloc[0])
@@ -75,7 +75,7 @@ def _headline(rows: pd.DataFrame) -> str:
     """How many heads exceed the paper's criterion, and how many all controls."""
     above, exceeding = (int(rows[flag].sum()) for flag in ("above_percentile", "exceeds_controls"))
     return (
-        f"Above the paper's threshold: {above} of {len(rows)} heads; above all five controls: "
+        f"Above the paper's threshold: {above} of {len(rows)} heads; above all controls: "
         f"{exceeding or 'none'}"
     )
 

@@ -18,6 +18,7 @@ from darksecrets.paper.framenet.tables import (
     KEY,
     PLACE,
     PRODUCT,
+    QUERY,
     SUM,
 )
 
@@ -27,16 +28,17 @@ NAMES = {
     PLACE: "same places",
     SUM: "sum of effects",
     PRODUCT: "product of effects",
+    QUERY: "other words\nattended to",
 }
 """Titles of the controls."""
 _DIRECTIONS = {name: name.replace("_to_", " →\n") for name in DIRECTIONS}
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
-    """Draw the difference of every head to each of the five controls, in both directions.
+    """Draw the difference of every head to each control, in both directions.
 
     Colours begin at 0: what a head lacks compared with a control says nothing of links. Dots mark
-    heads that exceed all five. The headline counts them, with random weights beside.
+    heads that exceed all of them. The headline counts them, with random weights beside.
     """
     table, controls = sources.table(HEADS), sources.table(CONTROLS_OF_HEADS, "controls")
     own = controls[controls["state"] != RANDOM]
@@ -59,7 +61,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         for (name, label), x in zip(_DIRECTIONS.items(), ("", "Head"), strict=True)
     ]
     grid = kit.Grid(list(CONTROLS), panels, title=lambda name: NAMES[name])
-    legend = {"exceeds all five controls": kit.dot(kit.MARK, size=3.0)}
+    legend = {"exceeds all controls": kit.dot(kit.MARK, size=3.0)}
     what = "Palest: no more than the control, or less."
     return kit.page(sources, _headline(table), grid, legend=legend, width=kit.PAGE, what=what)
 
@@ -70,7 +72,7 @@ def _headline(table: pd.DataFrame) -> str:
     found, heads = count_exceeding_heads(table[~is_random])
     by_chance, others = count_exceeding_heads(table[is_random])
     verb = "exceeds" if found == 1 else "exceed"
-    said = f"{found or 'None'} of {heads} heads {verb} all five controls in one direction"
+    said = f"{found or 'None'} of {heads} heads {verb} all controls in one direction"
     return f"{said}, untrained {by_chance or 'none'} of {others}" if others else said
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from adversarial import families, frames, maps
-from adversarial.maps import ADVERSARIES
+from adversarial.maps import IGNORANT
 
 from darksecrets.core.stats.paired import sign_flips
 from darksecrets.paper.framenet import heads
@@ -17,7 +17,7 @@ from darksecrets.paper.framenet.heads import Sentence, elsewhere, greatest, meas
 from darksecrets.paper.framenet.links import words_of
 from darksecrets.paper.framenet.sources import read_tsv
 
-NAMES, FARTHEST = list(ADVERSARIES), "farthest word, over uniform"
+NAMES, FARTHEST = list(IGNORANT), "farthest word, over uniform"
 
 
 PRONOUNS = frozenset(

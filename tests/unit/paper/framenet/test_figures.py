@@ -86,7 +86,7 @@ def test_figure3_has_the_published_direction_with_two_maps_and_their_distributio
     weights = rows.sort_values(["layer", "head"])["weight"].to_numpy().reshape(LAYERS, HEADS)
     np.testing.assert_allclose(cells_of(figure, figure3.GRID), weights)
     assert headline_of(figure).replace("\n", " ") == (
-        "Above the paper's threshold: 1 of 12 heads; above all five controls: 1"
+        "Above the paper's threshold: 1 of 12 heads; above all controls: 1"
     )
     for number, name in enumerate(("Layer 2, head 1", "Layer 3, head 2")):
         drawn = axes_named(figure, name).images[0].get_array()
@@ -105,4 +105,4 @@ def test_the_supplement_has_every_control_in_both_directions_and_counts_untraine
         ordered = rows.sort_values(["layer", "head"])["difference"].to_numpy()
         np.testing.assert_allclose(cells.ravel(), ordered)
     said = " ".join(headline_of(figure).split())
-    assert said == "2 of 12 heads exceed all five controls in one direction, untrained 1 of 12"
+    assert said == "2 of 12 heads exceed all controls in one direction, untrained 1 of 12"

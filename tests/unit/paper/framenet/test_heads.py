@@ -192,6 +192,40 @@ def test_unlinked_is_the_mean_over_the_words_between_that_attend_to_the_same(sto
 
 
 @pytest.mark.parametrize("direction", [0, 1])
+def test_others_is_the_mean_over_the_words_on_the_side_as_far_as_links(tmp_path, direction):
+    """At least two tokens are in between, as in all links that the paper selects."""
+    sentences = [*SENTENCES, ["we", "know", "that", "he", "is", "not", "at", "all", "dim"]]
+    links = [*LINKS, annotate(sentences[4], "dim", "he")]
+    store, known = make_store(tmp_path / "store", sentences), 0
+    weights = heads.measure(Linked(store, links))
+    for idx, (elements, predicate) in enumerate([*POSITIONS, ([[4]], [9])]):
+        maps, words = maps_of(store, idx), set(range(1, len(sentences[idx]) + 1))
+        free = words - {*predicate, *itertools.chain(*elements)}
+        pairs = [(predicate, e) if direction else (e, predicate) for e in elements]
+        places = [
+            [
+                (query, at)
+                for start in words
+                if set(at := range(start, start + len(key))) <= free
+                and (
+                    min(at) - max(query) > 2 if min(key) > max(query) else min(query) - max(at) > 2
+                )
+            ]
+            for query, key in pairs
+        ]
+        for layer, head in np.ndindex(LAYERS, HEADS):
+            values = [
+                max(maps[layer, head, q, k] for query, at in chosen for q in query for k in at)
+                for chosen in itertools.product(*places)
+            ]
+            known += bool(values)
+            expected = np.mean(values) if values else np.nan
+            found = weights.others[idx, direction, layer, head]
+            assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert known >= LAYERS * HEADS
+
+
+@pytest.mark.parametrize("direction", [0, 1])
 def test_excess_is_what_a_regression_on_dummies_leaves(store, direction):
     """scikit-learn fits the other pairs of words; a pair is known if its dummies add no rank."""
     from sklearn.linear_model import LinearRegression
@@ -276,13 +310,17 @@ def test_a_control_is_compared_over_the_sentences_that_have_it(tmp_path):
     assert np.isnan(weights.unlinked[4]).all()
     assert (table["sentences"] == 5).all()
     values = {"distance": weights.moved, "key": weights.unlinked, "place": weights.places}
+    values["query"] = weights.others
     contrasts = {"sum": weights.excess, "product": weights.excess_product}
-    assert len(controls) == 5 * len(table)
+    assert len(controls) == 6 * len(table)
     for row in controls.itertuples():
         place = heads.DIRECTIONS.index(row.direction), row.layer - 1, row.head - 1
         others = (values | contrasts)[row.control]
         known = [i for i in range(5) if not np.isnan(others[i][place])]
-        assert row.sentences == len(known) > 0
+        assert row.sentences == len(known)
+        if not known:
+            assert (row.control, row.direction) == ("query", "predicate_to_element")
+            continue
         mean = np.mean([others[i][place] for i in known])
         if row.control in contrasts:
             assert np.isnan(row.value)
@@ -352,6 +390,7 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store):
         "place": weights.linked - weights.places,
         "sum": weights.excess,
         "product": weights.excess_product,
+        "query": weights.linked - weights.others,
     }
     table, controls = heads.tables(weights, draws, 5)
     rows = control_columns(controls)
@@ -372,19 +411,25 @@ def test_p_values_are_those_of_all_signs_of_the_sentences(store):
         assert row.exceeds_controls == (row.p_family < 0.05)
 
 
-def test_sentences_with_the_same_elements_are_one_unit(tmp_path):
-    """Five sentences of "kim": their signs change together, so nothing can be significant."""
-    sentences = [["kim", "is", "not", "dim"]] * 5
-    links = [annotate(sentences[0], "dim", "kim")] * 5
+@pytest.mark.parametrize("alike", ["elements", "predicate"])
+def test_sentences_with_the_same_elements_or_predicate_are_one_unit(tmp_path, alike):
+    """Five sentences of "kim" or "dim": their signs change together: nothing is significant."""
+    names = ("kim", "jo", "al", "bo", "su")
+    if alike == "elements":
+        sentences = [["kim", "is", "not", f"{name}ish"] for name in names]
+    else:
+        sentences = [[name, "is", "not", "dim"] for name in names]
+    links = [annotate(sentence, sentence[3], sentence[0]) for sentence in sentences]
     store = make_store(tmp_path / "store", sentences)
     weights = heads.measure(Linked(store, links))
-    assert weights.groups.tolist() == [0] * 5
+    groups = weights.predicates, weights.elements
+    one, many = groups if alike == "predicate" else groups[::-1]
+    assert one.tolist() == [0] * 5
+    assert many.tolist() == [0, 1, 2, 3, 4]
     found, controls = heads.tables(weights, 999, 0)
-    assert (found["elements"] == 1).all()
+    assert (found["elements"] == (5 if alike == "predicate" else 1)).all()
     compared = controls[controls["control"].isin(["distance", "sum"])]
     assert (compared["p_value"] > 0.45).all()  # one unit has two signs
-    own = heads.measure(Linked(store, LINKS[3:] + links[1:]))  # "he" is the element of the first
-    assert own.groups.tolist() == [0, 1, 1, 1, 1]
 
 
 def chosen(store, links) -> tuple[Example, pd.DataFrame]:
@@ -513,7 +558,8 @@ def test_heads_stand_out_by_the_family_of_all_heads_not_by_a_rate_of_false_ones(
     family = np.full((2, 3, 4), 0.01)
     family[0, 0, 0] = 0.3
     zeros = np.zeros((5, 2, 3, 4))
-    weights = heads.Weights(*[zeros] * 6, uniform=np.ones(5), groups=np.arange(5))
+    groups = {"elements": np.arange(5), "predicates": np.arange(5)}
+    weights = heads.Weights(*[zeros] * 7, uniform=np.ones(5), **groups)
     columns = heads._heads(weights, p, family)
     assert columns["q_value"][0, 0, 0] < 0.05
     assert columns["exceeds_controls"].tolist() == (family < 0.05).tolist()
