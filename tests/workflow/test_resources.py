@@ -34,6 +34,7 @@ def test_jobs_of_a_model_ask_for_a_gpu(rules):
         "measure_linked_alternatives",
         "measure_faithfulness",
         "extract_attention",
+        "count_random_framenet_heads",
         "measure_framenet_heads",
         "sweep_heads",
         "reset_weights",

@@ -190,11 +190,10 @@ IMPORTANCE_AGREEMENT = Table(
             "Spearman's rank correlation over heads, or over MLPs; empty if one side is equal for "
             "all"
         ),
-        like(P_VALUE, "two-sided permutation test of no rank correlation", optional=True),
         like(
             P_VALUE,
-            "the same, heads permuted within their layers; empty for MLPs",
-            name="p_within_layers",
+            "two-sided permutation test, heads permuted within their layers, MLPs over layers: no "
+            "rank correlation beyond what layers explain",
             optional=True,
         ),
     ),
@@ -358,14 +357,12 @@ IMPORTANT_HEADS = Table(
         like(STATE, "state of the model whose heads were measured", name="measured"),
         integer("heads", "heads of the model", low=1),
         *columns.correlation("Spearman's rank correlation over heads"),
-        like(P_VALUE, "two-sided permutation test of no rank correlation"),
-        like(Q_VALUE, "false discovery rate over the measures of the task"),
         like(
             P_VALUE,
-            "the same, heads permuted within their layers: beyond what layers explain",
-            name="p_within_layers",
+            "two-sided permutation test, heads permuted within their layers: no rank correlation "
+            "beyond what layers explain",
         ),
-        like(Q_VALUE, "false discovery rate of `p_within_layers`", name="q_within_layers"),
+        like(Q_VALUE, "false discovery rate over the measures of the task"),
     ),
     key=("task", "definition", "measure", "measured"),
 )

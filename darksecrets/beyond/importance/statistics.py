@@ -25,7 +25,6 @@ DEFINITIONS = (ABSOLUTE, EXACT)
 STATES = (PRETRAINED, FINETUNED)
 _RESAMPLES = 400
 """Bootstrap samples of the heads; there are hundreds of intervals."""
-_P = ("p_value", "p_within_layers")
 
 
 OfHeads = tuple[
@@ -86,8 +85,7 @@ def correlated(
                     | {"heads": len(layers), **own.columns}
                 )
         table = pd.DataFrame(found, columns=columns).assign(**about)
-        for p in _P:
-            table[f"q{p.removeprefix('p')}"] = benjamini_hochberg(table[p])
+        table["q_value"] = benjamini_hochberg(table["p_value"])
         parts.append(table)
     return pd.concat(parts[1:] or parts, ignore_index=True)[list(declared.names)]
 

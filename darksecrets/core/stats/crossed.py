@@ -20,7 +20,7 @@ from darksecrets.core.arrays import Floats
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.correlation import ratio
 from darksecrets.core.stats.paired import nanmean
-from darksecrets.core.stats.resampling import quantiles_of_known, resampled_means
+from darksecrets.core.stats.resampling import quantiles_of_known, resampled_means, widened
 from darksecrets.core.stats.weighted import pearson
 
 FEWEST_UNITS = 4
@@ -39,7 +39,8 @@ def drawn_means(
     """Means over examples and models, or a statistic of them, as other samples would give them.
 
     Examples are drawn with replacement, the same for all models; `distance_to_new_models` is added.
-    With one model, only examples are drawn.
+    With one model, only examples are drawn. What they add is `resampling.widened`: a rare feature
+    is in few examples.
 
     Args:
         values: [models, examples, ...]; NaN where an example has no value, in all models alike.
@@ -53,8 +54,10 @@ def drawn_means(
     models, examples, *shape = values.shape
     columns = np.moveaxis(values, 0, 1).reshape(examples, -1)
     means = resampled_means(columns, resamples, rng).reshape(resamples, models, *shape)
-    own = statistic(nanmean(values, axis=1))
-    return statistic(means.mean(axis=1)) + distance_to_new_models(own, resamples, rng)
+    own = nanmean(values, axis=1)
+    known = (~np.isnan(values[0])).sum(axis=0)
+    drawn = statistic(widened(means, own, known).mean(axis=1))
+    return drawn + distance_to_new_models(statistic(own), resamples, rng)
 
 
 def distance_to_new_models(own: Floats, resamples: int, rng: np.random.Generator) -> Floats:

@@ -1,7 +1,7 @@
 """Whether two rankings of the same heads agree: rank correlations, and the overlap of their ends.
 
 Heads of one layer are alike. Agreement of rankings may therefore only mean that the same layers
-matter; permutations of heads within their layers tell what heads add to that.
+matter. So heads are permuted within their layers: that tells what heads add to it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ class Agreement:
         rho: Mean of Spearman's correlation; like all others, NaN without such a pair.
         low: Lower end of its interval: a percentile bootstrap over heads.
         high: Upper end of it.
-        p: Two-sided p-value, heads permuted.
-        p_within: The same, heads permuted within their layers; the deviation is from the mean of
+        p: Two-sided p-value, heads permuted within their layers; the deviation is from the mean of
             these permutations, which is what layers explain.
     """
 
@@ -39,7 +38,6 @@ class Agreement:
     low: float
     high: float
     p: float
-    p_within: float
 
     @property
     def columns(self) -> dict[str, float]:
@@ -49,7 +47,6 @@ class Agreement:
             "ci_low": self.low,
             "ci_high": self.high,
             "p_value": self.p,
-            "p_within_layers": self.p_within,
         }
 
 
@@ -73,14 +70,13 @@ class Draws:
         """[bootstrap, heads] heads drawn with replacement."""
         return _resampled_heads(len(self.layers), self.bootstrap, self.seed)
 
-    def permuted(self, *, within: bool, stream: int = 0) -> Indices:
-        """[permutations, heads] heads in random order, or in random order within each layer.
+    def permuted(self, *, stream: int = 0) -> Indices:
+        """[permutations, heads] heads in random order within each layer.
 
         Args:
-            within: Whether every head stays in its layer.
             stream: Different streams are independent of each other.
         """
-        layers = tuple(self.layers.tolist()) if within else (0,) * len(self.layers)
+        layers = tuple(self.layers.tolist())
         return _permuted_heads(layers, self.permutations, (self.seed, stream))
 
 
@@ -110,12 +106,11 @@ def agreement(first: Floats, second: Floats | None, draws: Draws) -> Agreement:
     sizes = [len(values) for values in groups]
     pairs = sizes[0] * (sizes[0] - 1) // 2 if second is None else sizes[0] * sizes[1]
     if not pairs:
-        return Agreement(0, *[np.nan] * 5)
+        return Agreement(0, *[np.nan] * 4)
     ranks = [_ranks(values) for values in groups]
     rho = float(_mean_products(*map(list, ranks)))
-    ends = interval(_resampled(groups, draws.resampled()))
-    p = [_p_value(ranks, rho, draws, within=within) for within in (False, True)]
-    return Agreement(pairs, rho, *map(float, ends), *p)
+    low, high = map(float, interval(_resampled(groups, draws.resampled())))
+    return Agreement(pairs, rho, low, high, _p_value(ranks, rho, draws))
 
 
 def rank_correlations(first: Floats, second: Floats) -> Floats:
@@ -144,20 +139,19 @@ def _resampled(groups: list[Floats], drawn: Indices) -> Floats:
     return _mean_products(*[[_ranks(row[drawn]) for row in values] for values in groups])
 
 
-def _p_value(ranks: list[Floats], rho: float, draws: Draws, *, within: bool) -> float:
+def _p_value(ranks: list[Floats], rho: float, draws: Draws) -> float:
     """Permute the heads of the second group together, or of all models but one, each on its own."""
     if len(ranks) == 2:
-        order = draws.permuted(within=within)
+        order = draws.permuted()
         drawn = _mean_products([ranks[0].mean(axis=0)], [ranks[1].mean(axis=0)[order]])
     else:
         moved = [
-            row[draws.permuted(within=within, stream=number)]
-            for number, row in enumerate(ranks[0][1:], start=1)
+            row[draws.permuted(stream=number)] for number, row in enumerate(ranks[0][1:], start=1)
         ]
         drawn = _mean_products([np.broadcast_to(ranks[0][0], moved[0].shape), *moved])
     # Permuting within layers leaves the correlation of the layers' means.
     means = [[_layer_means(row, draws.layers) for row in group_ranks] for group_ranks in ranks]
-    expected = float(_mean_products(*means)) if within else 0.0
+    expected = float(_mean_products(*means))
     extreme = np.abs(drawn - expected) >= abs(rho - expected) - _TIE
     return float((1 + extreme.sum()) / (1 + len(drawn)))
 

@@ -72,7 +72,7 @@ def task_agreement(
             size = {"pairs": found.pairs, "heads": len(deltas[one].table)}
             rows.append({"state": state, "task": one, "other_task": other, **size})
             rows[-1] |= found.columns
-        tables.append(_add_q_values(pd.DataFrame(rows), "p_value", "p_within_layers"))
+        tables.append(_add_q_values(pd.DataFrame(rows), "p_value"))
     return joined(tables, TASK_AGREEMENT.names)
 
 

@@ -7,10 +7,13 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from darksecrets.core.arrays import Floats, Integers
 from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.independent import ESTIMATE
 from darksecrets.core.stats.seeds import critical_value
 
 _MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
+_TIE = 1e-9  # rounding of a sum of two effects, in points
 
 
 def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
@@ -51,34 +54,45 @@ def varies_across_tasks(heads: pd.DataFrame) -> pd.DataFrame:
     return seeds.agg(value=("value", "max"), seeds=("seed", "size"))
 
 
-def worst_heads_elsewhere(heads: pd.DataFrame, survival: pd.DataFrame) -> pd.DataFrame:
-    """Effects of the two heads that one task needs most on another task, beside the mean head.
+def worst_heads_elsewhere(heads: pd.DataFrame) -> pd.DataFrame:
+    """Effects of the two heads that one task needs most on another task, beside their layers.
 
-    The heads are chosen on one task and scored on the other, so that no example does both.
+    The heads are chosen on one task and scored on the other, so that no example does both. If a
+    task needs a layer, all of its heads cost something; so they are compared with the other heads
+    of their layers.
 
     Args:
         heads: The table ``head_ablation``.
-        survival: The table ``survival``.
 
     Returns:
-        Columns ``chosen_on``, ``task``, ``state``, ``seed``, ``metric``; ``value``: mean effect of
-        the two heads minus that of all heads, in points, with ``low`` and ``high``, valid for any
-        dependence between the heads.
+        Columns ``chosen_on``, ``task``, ``state``, ``seed``, ``metric``; ``value``: mean
+        ``over_layer`` of the two heads, in points, with ``low`` and ``high``, valid for any
+        dependence between the heads; ``p_value``: share of all choices of heads from the same
+        layers whose mean effect is as low.
     """
-    columns = ["delta", "ci_low", "ci_high"]
-    models = heads.sort_values(_PLACE).groupby(_MODEL)
-    effects = {name: model[columns].to_numpy() for name, model in models}  # [head, column]
+    models = dict(iter(heads.sort_values(_PLACE).groupby(_MODEL)))
     first = heads.drop_duplicates(_MODEL[:3])[_MODEL].itertuples(index=False, name=None)
-    means = survival[survival["kind"] == "head"].to_dict("records")
     rows = []
-    for chosen, mean in itertools.product(first, means):
-        scored = tuple(mean[column] for column in _MODEL)
+    for chosen, (scored, effects) in itertools.product(first, models.items()):
         if chosen[0] != scored[0] and chosen[1:3] == scored[1:3]:
-            worst = effects[chosen][:, 0].argsort(kind="stable")[:2]
-            value, low, high = effects[scored][worst].mean(axis=0)
-            low, high = low - mean["mean_high"], high - mean["mean_low"]
-            rows.append((chosen[0], *scored, value - mean["mean_effect"], low, high))
-    return pd.DataFrame(rows, columns=["chosen_on", *_MODEL, "value", "low", "high"])
+            worst = models[chosen]["delta"].to_numpy().argsort(kind="stable")[:2]
+            over = effects.iloc[worst][["over_layer", "over_layer_low", "over_layer_high"]].mean()
+            p_value = _share_as_low(effects["delta"].to_numpy(), effects["layer"].to_numpy(), worst)
+            rows.append((chosen[0], *scored, *over, p_value))
+    return pd.DataFrame(rows, columns=["chosen_on", *_MODEL, *ESTIMATE, "p_value"])
+
+
+def _share_as_low(effects: Floats, layers: Integers, chosen: Integers) -> float:
+    """How many of all choices of heads from the layers of some have a mean effect as low.
+
+    Args:
+        effects: [heads].
+        layers: [heads] the layer of each.
+        chosen: Two heads.
+    """
+    places = (np.flatnonzero(layers == layers[head]).tolist() for head in chosen)
+    sums = [effects[[*pair]].sum() for pair in itertools.product(*places) if len({*pair}) == 2]
+    return float(np.mean(np.array(sums) <= effects[chosen].sum() + _TIE))
 
 
 def equal_words_of_worst(worst: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:

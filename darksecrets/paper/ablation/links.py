@@ -176,7 +176,7 @@ def _together(deltas: pd.DataFrame, chosen: Flags, drawn: Floats, draws: Draws) 
     means = drawn[:, chosen].mean(axis=1)
     low, high = interval(means)
     over_low, over_high = interval(means - drawn @ weights)
-    permuted = np.abs(values[draws.permuted(within=True)][:, chosen].mean(axis=1) - control)
+    permuted = np.abs(values[draws.permuted()][:, chosen].mean(axis=1) - control)
     extreme = (permuted >= abs(mean - control) - _ROUNDING).sum()
     movable = any(0 < n < (layers == layer).sum() for layer, n in counts.items())
     return {

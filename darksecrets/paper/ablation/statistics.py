@@ -21,10 +21,11 @@ from darksecrets.core.interventions.scores import plain, require_usable, weighte
 from darksecrets.core.stats import permutation
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.correlation import drop_rounding, standardized
-from darksecrets.core.stats.resampling import halves, interval
+from darksecrets.core.stats.resampling import halves, interval, widened
 from darksecrets.core.stats.weighted import resampled
 
 _COLUMNS = ("metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value")
+_OVER_LAYER = ("over_layer", "over_layer_low", "over_layer_high")
 PLACES = {"head": ["layer", "head"], "layer": ["layer"], "set": ["name"]}
 """Columns that say what was disabled, by the kind of set; layers and heads count from 1."""
 
@@ -63,7 +64,9 @@ def effects(
     Returns:
         Two tables. First, a row per set and metric: ``kind``, ``layer``, ``head``, ``name``,
         ``metric``, ``baseline``, ``score``, ``delta`` (score - baseline), ``ci_low`` and
-        ``ci_high`` of the delta, all x 100, ``p_value`` and ``q_value``; the baseline has no row.
+        ``ci_high`` of the delta, ``over_layer`` (of a head: delta minus the mean delta of the other
+        heads of its layer) with its interval, all x 100, ``p_value`` and ``q_value``; the baseline
+        has no row.
         Second, a row per metric and kind: ``mean_effect``, the mean delta over the kind, and its
         ``mean_low`` and ``mean_high``.
 
@@ -76,6 +79,7 @@ def effects(
         rng = np.random.default_rng(resampling.seed)
         resampled = bootstrap(result, metric, resampling.bootstrap, rng)
         low, high = interval(resampled)
+        over_layer = PERCENT * _over_layer(result.sets, scores - scores[0], resampled)
         table = result.sets.reset_index(drop=True).assign(
             metric=metric,
             baseline=PERCENT * scores[0],
@@ -84,11 +88,36 @@ def effects(
             ci_low=PERCENT * low,
             ci_high=PERCENT * high,
             p_value=p_values(result, metric, resampling.permutations, rng),
+            **dict(zip(_OVER_LAYER, over_layer, strict=True)),
         )[1:]
         table["q_value"] = table.groupby("kind")["p_value"].transform(benjamini_hochberg)
         tables.append(table)
-        means += [_mean(rows, resampled) for _, rows in table.groupby("kind")]
+        means += [_mean(rows, resampled, len(result.idx)) for _, rows in table.groupby("kind")]
     return pd.concat(tables, ignore_index=True), pd.DataFrame(means)
+
+
+def _over_layer(sets: pd.DataFrame, delta: Floats, resampled: Floats) -> Floats:
+    """What each head does beyond the other heads of its layer.
+
+    Args:
+        sets: What was disabled.
+        delta: [sets] differences to the baseline.
+        resampled: [resamples, sets] the same of bootstrap samples.
+
+    Returns:
+        [3, sets] differences to the mean of the others, and the ends of their intervals; NaN for
+        what is no head, or the only one of its layer.
+    """
+    found = np.full((3, len(sets)), np.nan)
+    heads = sets.reset_index(drop=True)[lambda table: table["kind"] == "head"]
+    for _, rows in heads.groupby("layer"):
+        own = rows.index.to_numpy()
+        if len(own) > 1:
+            values = np.concatenate([delta[None, own], resampled[:, own]])
+            others = (values.sum(axis=1, keepdims=True) - values) / (len(own) - 1)
+            beyond = values - others
+            found[0, own], found[1:, own] = beyond[0], interval(beyond[1:])
+    return found
 
 
 def effects_of_heads(result: SweepResult, task: Task) -> pd.DataFrame:
@@ -131,16 +160,19 @@ def p_values(
     return permutation.correlation_permutation(predictions, labels, permutations, rng)
 
 
-def _mean(rows: pd.DataFrame, resampled: Floats) -> dict[str, Any]:
+def _mean(rows: pd.DataFrame, resampled: Floats, examples: int) -> dict[str, Any]:
     """Mean delta of the sets of one kind: the expected effect of disabling a random one."""
-    low, high = PERCENT * interval(resampled[:, rows.index].mean(axis=1))
+    mean = rows["delta"].mean()
+    ends = PERCENT * interval(resampled[:, rows.index].mean(axis=1))
+    low, high = widened(ends, np.array(mean), np.array(examples))
     where = {column: rows[column].iloc[0] for column in ("metric", "kind")}
-    return {**where, "mean_effect": rows["delta"].mean(), "mean_low": low, "mean_high": high}
+    return {**where, "mean_effect": mean, "mean_low": low, "mean_high": high}
 
 
 def kind_rows(table: pd.DataFrame, kind: str) -> pd.DataFrame:
     """The rows of one kind of set, `head`, `layer` or `set`, with the columns of its contract."""
-    return table.loc[table["kind"] == kind, [*PLACES[kind], *_COLUMNS]]
+    more = _OVER_LAYER if kind == "head" else ()
+    return table.loc[table["kind"] == kind, [*PLACES[kind], *_COLUMNS, *more]]
 
 
 def bootstrap(result: SweepResult, metric: str, resamples: int, rng: np.random.Generator) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from darksecrets.core.data.tables import METRIC
 from darksecrets.core.run.columns import HEAD, LAYER, MODEL, P_VALUE, Q_VALUE, STATE, TASK, names
 from darksecrets.core.run.tables import Column, Table, integer, interval, like, number, share, text
@@ -18,19 +20,35 @@ _TESTED = (
 _KIND = text("kind", "what was disabled", values=("head", "layer"))
 
 
-def _ablation(kind: str, meaning: str, *place: Column, every: bool = True) -> Table:
+def _ablation(
+    kind: str, meaning: str, *place: Column, more: Sequence[Column] = (), every: bool = True
+) -> Table:
     """Effects of all disabled sets of a kind."""
     return Table(
         f"{kind}_ablation",
         f"{meaning} A disabled head attends equally to all real tokens in its reach, or to none.",
-        (*MODEL, *place, METRIC, _BASELINE, _SCORE, *_TESTED),
+        (*MODEL, *place, METRIC, _BASELINE, _SCORE, *_TESTED, *more),
         key=names(*MODEL, *place, METRIC),
         every=names(*place) if every else (),
         may_be_empty=not every,
     )
 
 
-HEAD_ABLATION = _ablation("head", "Effect of disabling each head (Figure 8).", LAYER, HEAD)
+HEAD_ABLATION = _ablation(
+    "head",
+    "Effect of disabling each head (Figure 8).",
+    LAYER,
+    HEAD,
+    more=(
+        number(
+            "over_layer",
+            "`delta` minus the mean `delta` of the other heads of the layer; empty without others",
+            "× 100",
+            optional=True,
+        ),
+        *interval("over_layer", "over_layer", unit="× 100", optional=True),
+    ),
+)
 LAYER_ABLATION = _ablation("layer", "Effect of disabling each layer (Figure 9).", LAYER)
 SET_ABLATION = _ablation(
     "set",
@@ -134,13 +152,9 @@ _RANKS = (
 )
 _PERMUTED = like(
     P_VALUE,
-    "two-sided permutation test of no rank correlation; heads are permuted over all layers",
+    "two-sided permutation test, heads permuted within their layers: no rank correlation beyond "
+    "what layers explain",
     optional=True,
-)
-_PERMUTED_WITHIN = like(
-    _PERMUTED,
-    "the same, heads permuted within their layers: heads agree beyond what layers explain",
-    name="p_within_layers",
 )
 
 _OTHER_TASK = like(
@@ -164,14 +178,7 @@ TASK_AGREEMENT = Table(
         ),
         *_RANKS,
         _PERMUTED,
-        like(Q_VALUE, "false discovery rate of `p_value` over the state's rows", optional=True),
-        _PERMUTED_WITHIN,
-        like(
-            Q_VALUE,
-            "false discovery rate of `p_within_layers` over the state's rows",
-            name="q_within_layers",
-            optional=True,
-        ),
+        like(Q_VALUE, "false discovery rate over the state's rows", optional=True),
     ),
     key=("state", "task", "other_task"),
     may_be_empty=True,

@@ -10,7 +10,7 @@ import pandas as pd
 from darksecrets.core.arrays import Floats
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.crossed import drawn_means
-from darksecrets.core.stats.paired import nanmean
+from darksecrets.core.stats.paired import FEWEST, nanmean
 from darksecrets.core.stats.permutation import sign_permutation
 from darksecrets.core.stats.resampling import feasible, interval_of_known
 from darksecrets.paper.features.labels import FEATURES
@@ -68,10 +68,11 @@ def _task_rows(
     over = change - control
     values = {"change": change, "control": control, "over_control": over}
     columns = {name: nanmean(all_, axis=1).mean(axis=0) for name, all_ in values.items()}
+    enough = (~np.isnan(change[0])).sum(axis=0) >= FEWEST
     for name, most in (("change", 1.0), ("over_control", 2.0)):
         drawn = drawn_means(values[name], resamples, np.random.default_rng(seed))
         ends = feasible(interval_of_known(drawn), -most, most)
-        columns[f"{name}_low"], columns[f"{name}_high"] = ends
+        columns[f"{name}_low"], columns[f"{name}_high"] = np.where(enough, ends, np.nan)
     rng = np.random.default_rng(seed)
     sure = np.where(np.abs(over) <= ROUNDING * size, 0, over).mean(axis=0)
     columns["p_value"] = np.maximum(

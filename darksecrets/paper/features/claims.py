@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
+from darksecrets.core.run.states import RANDOM
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE, named
 from darksecrets.core.stats.seeds import critical_value
@@ -28,8 +30,23 @@ def greatest_change(changes: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index()
 
 
-def levels_over_uniform(levels: pd.DataFrame) -> pd.DataFrame:
-    """Attention as a multiple of what uniform attention gives the same tokens of the same texts.
+def levels_beyond_random(levels: pd.DataFrame) -> pd.DataFrame:
+    """Attention minus what the encoder with random weights gives the same tokens.
+
+    What differs between tasks without any training, such as the length of their texts, says
+    nothing about what models have learned.
+
+    Args:
+        levels: The table ``attention_levels``.
+
+    Returns:
+        Its rows, with ``value``, ``low`` and ``high``; of random weights, the value is 0.
+    """
+    return _beyond_random(named(levels, "weight"))
+
+
+def multiples_beyond_random(levels: pd.DataFrame) -> pd.DataFrame:
+    """The same of attention as a multiple of what uniform attention gives.
 
     In short texts every token gets more attention, whatever a head knows of it. Uniform attention
     follows from the texts, so the interval is that of the attention.
@@ -38,11 +55,26 @@ def levels_over_uniform(levels: pd.DataFrame) -> pd.DataFrame:
         levels: The table ``attention_levels``.
 
     Returns:
-        Its rows, with ``value``, ``low`` and ``high``.
+        Its rows, with ``value``, ``low`` and ``high``; of random weights, the value is 0.
     """
     rows = named(levels, "weight")
     rows[list(ESTIMATE)] = rows[list(ESTIMATE)].div(rows["uniform"], axis=0)
-    return rows
+    return _beyond_random(rows)
+
+
+def _beyond_random(rows: pd.DataFrame) -> pd.DataFrame:
+    """Estimates minus those of random weights; both intervals together."""
+    key = ["task", "measure", "layer", "feature"]
+    rows = rows.astype(dict.fromkeys(ESTIMATE, "float64"))
+    random = rows.loc[rows["state"] == RANDOM, [*key, *ESTIMATE]]
+    both = rows.merge(random, how="left", on=key, suffixes=("", "_random"))
+    value, low, high = (both[name] for name in ESTIMATE)
+    value_random, low_random, high_random = (both[f"{name}_random"] for name in ESTIMATE)
+    found = both[rows.columns].copy()
+    found["value"] = value - value_random
+    found["low"] = found["value"] - np.hypot(value - low, high_random - value_random)
+    found["high"] = found["value"] + np.hypot(high - value, value_random - low_random)
+    return found
 
 
 def trends_beyond_chance(trends: pd.DataFrame) -> pd.DataFrame:

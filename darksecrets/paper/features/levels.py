@@ -16,7 +16,7 @@ from darksecrets.core.stats.crossed import (
     excess_over_rivals,
     probability_greatest,
 )
-from darksecrets.core.stats.paired import nanmean
+from darksecrets.core.stats.paired import FEWEST, nanmean
 from darksecrets.core.stats.resampling import interval_of_known
 from darksecrets.paper.features.labels import FEATURES
 from darksecrets.paper.features.profiles import (
@@ -51,7 +51,8 @@ class Level:
         layers: The layer of each place; None for the whole encoder.
         columns: Columns of the table that hold estimates, intervals and controls.
         excess: [criteria, resamples, features, places] bootstrap values of `weight` − `uniform` and
-            of `weight` − `control`, if there is one, over examples, models and heads.
+            of `weight` − `control`, if there is one, over examples, models and heads; NaN with
+            fewer than `FEWEST` examples, of which nothing is said.
         known: [examples, features, places] whether an example has such a token, in reach.
     """
 
@@ -95,20 +96,25 @@ def level(
         differences = _beyond_rounding(weights, values)
         excess.append(means(differences) + moved)
         beyond.append(_mean(differences))
-    drawn = means(weights)
+    known = ~np.isnan(weights).all(axis=0) & (profiles[0].tokens > 0)[..., None]
+    enough = known.sum(axis=0) >= FEWEST
+
+    def where_enough(values: Floats) -> Floats:
+        return np.where(enough, values, np.nan)
+
+    drawn, apart = where_enough(means(weights)), where_enough(np.stack(excess))
     columns = {name: _mean(values) for name, values in ({"weight": weights} | others).items()}
     columns.setdefault("control", np.full(drawn.shape[1:], np.nan))
     columns["weight_low"], columns["weight_high"] = np.clip(interval_of_known(drawn), 0, 1)
     both = _beside_special(weights)
     columns["to_special"] = _ratio(_mean(both))
-    ends = interval_of_known(means(both, _ratio))
+    ends = interval_of_known(where_enough(means(both, _ratio)))
     columns["to_special_low"], columns["to_special_high"] = np.maximum(ends, 0)
-    columns["greatest_of_features"] = probability_greatest(np.stack(excess), TOLERANCE)
-    ends = excess_over_rivals(np.stack(beyond), np.stack(excess), TOLERANCE)
+    columns["greatest_of_features"] = where_enough(probability_greatest(apart, TOLERANCE))
+    ends = excess_over_rivals(where_enough(np.stack(beyond)), apart, TOLERANCE)
     columns |= dict(zip(OVER_RIVALS, ends, strict=True))
     places = layer_numbers(last) if layered else [last]
-    known = ~np.isnan(weights).all(axis=0) & (profiles[0].tokens > 0)[..., None]
-    return Level(places, columns, np.stack(excess), known)
+    return Level(places, columns, apart, known)
 
 
 def _beyond_rounding(weights: Floats, others: Floats) -> Floats:
@@ -186,7 +192,8 @@ def levels(models: Models, resamples: int, seed: int) -> pd.DataFrame:
             task_chances = probability_greatest(excess, TOLERANCE)
             for number, task in enumerate(tasks):
                 one, profiles = found[number], models[task][state]
-                one.columns["greatest_of_tasks"] = task_chances[number]
+                unsaid = np.isnan(one.excess).all(axis=(0, 1))
+                one.columns["greatest_of_tasks"] = np.where(unsaid, np.nan, task_chances[number])
                 named = {"task": task, "state": state, "measure": measure, "seeds": len(profiles)}
                 parts += [named | rows for rows in _rows(one, profiles[0])]
     columns = {name: _joined(name, parts) for name in ATTENTION_LEVELS.names}

@@ -209,7 +209,8 @@ OVER_RIVALS = names(*_OVER_RIVALS)
 ATTENTION_LEVELS = Table(
     "attention_levels",
     "How much attention tokens with a feature get in a layer, or in the whole encoder; means over "
-    "heads, then over the examples with such a token.",
+    "heads, then over the examples with such a token. Features in fewer than 6 examples have no "
+    "intervals and are no rivals of others.",
     (
         TASK,
         STATE_OF_MAPS,
@@ -224,7 +225,7 @@ ATTENTION_LEVELS = Table(
         _FEATURE,
         SEEDS,
         like(_WEIGHT, "the measure"),
-        *interval("weight", "weight", unit="attention", bounds=(0, 1)),
+        *interval("weight", "weight", unit="attention", bounds=(0, 1), optional=True),
         like(
             _CONTROL,
             f"the same for as many random tokens at likely positions; for `{GREATEST}` and "
@@ -245,11 +246,13 @@ ATTENTION_LEVELS = Table(
             "probability that the feature has the greatest of all features, both of `weight` − "
             "`uniform` and, if there is a control, of `weight` − `control` (bootstrap over "
             "examples and heads, Student's t over seeds)",
+            optional=True,
         ),
         *_OVER_RIVALS,
         share(
             "greatest_of_tasks",
             "the same, that the task has the greatest of all tasks for this feature",
+            optional=True,
         ),
         number("tokens", "mean number of such tokens in these examples", low=0),
         like(
@@ -310,7 +313,7 @@ ATTENTION_TRENDS = Table(
             low=-1,
             high=1,
         ),
-        *interval("correlation", "correlation", bounds=(-1, 1)),
+        *interval("correlation", "correlation", bounds=(-1, 1), optional=True),
         number(
             "control",
             "the same of random tokens at likely positions",

@@ -12,7 +12,7 @@ from darksecrets.core.run.states import RANDOM
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.correlation import is_constant
 from darksecrets.core.stats.crossed import drawn_correlations, drawn_means
-from darksecrets.core.stats.paired import nanmean
+from darksecrets.core.stats.paired import FEWEST, nanmean
 from darksecrets.core.stats.resampling import interval_of_known
 from darksecrets.core.stats.trend import rank_trends, trend_test
 from darksecrets.core.stats.weighted import pearson
@@ -58,7 +58,8 @@ def _trends(profiles: Sequence[Profiles], draws: int, resamples: int, seed: int)
     mean, control_mean = (nanmean(v, axis=1).mean(axis=0) for v in (weights, control))
     rng = np.random.default_rng(seed)
     drawn = drawn_means(weights, resamples, rng, _known_trends)
-    low, high = np.clip(interval_of_known(drawn), -1, 1)
+    enough = (~np.isnan(weights[0, :, :, 0])).sum(axis=0) >= FEWEST
+    low, high = np.where(enough, np.clip(interval_of_known(drawn), -1, 1), np.nan)
     return pd.DataFrame(
         {
             "feature": np.array(FEATURES)[present],

@@ -156,4 +156,14 @@ CONTROLS_OF_HEADS = Table(
     every=("layer", "head"),
 )
 
-TABLES = (LINKS, HEADS, CONTROLS_OF_HEADS)
+RANDOM_HEADS = Table(
+    "framenet_random",
+    "How many heads of encoders with random weights exceed all controls of frame-semantic links.",
+    (
+        *_MODEL,
+        integer("exceeding", "heads that do, of both directions: `exceeds_controls`", low=0),
+    ),
+    key=names(*_MODEL),
+)
+
+TABLES = (LINKS, HEADS, CONTROLS_OF_HEADS, RANDOM_HEADS)

@@ -14,7 +14,6 @@ from darksecrets.core.run.columns import (
     names,
 )
 from darksecrets.core.run.tables import (
-    Column,
     Table,
     flag,
     integer,
@@ -264,26 +263,6 @@ COMPARED = OF_TASKS, OF_SEEDS = "tasks", "seeds"
 """What the models differ in whose heads are compared."""
 
 
-def _permuted(name: str, q_name: str, where: str) -> tuple[Column, Column]:
-    """A p-value and its false discovery rate."""
-    return (
-        like(
-            P_VALUE,
-            f"p-value of no agreement beyond chance, one-sided: heads permuted {where}",
-            name=name,
-        ),
-        like(
-            Q_VALUE,
-            f"false discovery rate of `{name}` over the rows with the same `state` and `compared`; "
-            "empty for the mean",
-            name=q_name,
-            optional=True,
-        ),
-    )
-
-
-_CHANCE = share("expected", "", "probability", control_of="agreement")
-
 PATTERN_AGREEMENT = Table(
     "pattern_agreement",
     "Whether heads keep their patterns on other tasks and with other seeds.",
@@ -309,10 +288,22 @@ PATTERN_AGREEMENT = Table(
             "probability",
         ),
         *interval("agreement", unit="probability", bounds=(0, 1)),
-        like(_CHANCE, "the same for two random heads"),
-        like(_CHANCE, "the same for two random heads of a layer", name="expected_within_layers"),
-        *_permuted("p_value", "q_value", "over all layers"),
-        *_permuted("p_within_layers", "q_within_layers", "within their layers"),
+        share(
+            "expected",
+            "the same for two random heads of a layer",
+            "probability",
+            control_of="agreement",
+        ),
+        like(
+            P_VALUE,
+            "p-value of no agreement beyond that of layers, one-sided: heads permuted within them",
+        ),
+        like(
+            Q_VALUE,
+            "false discovery rate over the rows with the same `state` and `compared`; empty for "
+            "the mean",
+            optional=True,
+        ),
         number(
             "kappa",
             "Cohen's kappa of the heads' most frequent patterns, mean over pairs of models; empty "

@@ -76,8 +76,6 @@ def _of_agreement(
     if power:
         rows = rows[(rows["definition"] == SIGNED) & (rows["part"] == HEADS)]
     made.each("importance_agreement: p_value < 0.05", rows["p_value"] < LEVEL)
-    within = rows.loc[rows["part"] == HEADS, "p_within_layers"]
-    made.each("importance_agreement: p_within_layers < 0.05", within < LEVEL)
     made.interval("importance_agreement", "spearman", rows, CI)
     signed = importance[importance["definition"].isin(_SIGNED)]
     made.interval("head_importance", "importance", signed, CI)
@@ -120,11 +118,9 @@ def interpretable(size: Size, folder: Path) -> Iterator[Trial]:
             if truth == POWER:
                 first = found["measure"].str.endswith(f".{made_up_heads.KINDS[0]}")
                 found = found[first & (found["definition"] == EXACT)]
-            for name in ("p_value", "p_within_layers"):
-                made.each(f"important_heads: {name} < 0.05", found[name] < LEVEL)
+            made.each("important_heads: p_value < 0.05", found["p_value"] < LEVEL)
             for _, family in found.groupby(["task", "definition"]):
-                for name in ("q_value", "q_within_layers"):
-                    made.any(f"important_heads: {name} < 0.05", family[name] < LEVEL)
+                made.any("important_heads: q_value < 0.05", family["q_value"] < LEVEL)
             made.interval("important_heads", "spearman", found, CI)
         yield from made.trials(kind, truth)
 

@@ -1,5 +1,6 @@
 """Made-up tables for every claim of *Revealing the Dark Secrets of BERT*."""
 
+import pandas as pd
 from claim_tables import (
     NO,
     OPEN,
@@ -48,7 +49,7 @@ def three_patterns(share: float, on_rte: float) -> Frames:
 
 def repeated(kappa: float, p_value: float) -> Frames:
     """The mean of all pairs of tasks, beside rows that claims do not use."""
-    fixed = TUNED | {"p_within_layers": p_value}
+    fixed = TUNED | {"p_value": p_value}
     key = ("compared", "task")
     others = {("tasks", "RTE"): 0.9, ("seeds", ""): 0.9, ("seeds", "RTE"): 0.1}
     values = {("tasks", ""): kappa} | others
@@ -80,7 +81,13 @@ def beside_random(out: int, random: int) -> Frames:
     frames = framenet(random, 0)
     for frame in frames.values():
         frame["state"] = "random"
-    return together(framenet(out, 6 - out), frames)
+    return together(framenet(out, 6 - out), frames) | random_counts(random)
+
+
+def random_counts(most: int) -> Frames:
+    """How many heads of twenty encoders with random weights stand out."""
+    counts = pd.DataFrame({"seed": range(20), "exceeding": [0] * 10 + [most] * 10})
+    return {"framenet_random": counts.assign(state="random")}
 
 
 def last_layers(difference: float, q_value: float) -> Frames:
@@ -110,7 +117,31 @@ def sums_of_sep(others: float, uniform: float = 0.1) -> Frames:
     frames = levels("weight", values, "total", half=0.02, feature="[SEP]")
     table = frames["attention_levels"]
     table["uniform"] = table["task"].map(lambda task: 0.1 if task == "SST-2" else uniform)
-    return frames
+    return beside_untrained(frames, table["uniform"])
+
+
+def beside_untrained(frames: Frames, weight: float | pd.Series) -> Frames:
+    """Levels of attention with rows of random weights."""
+    table = frames["attention_levels"]
+    ends = {"weight": weight, "weight_low": weight, "weight_high": weight}
+    random = table.assign(state="random", **ends)
+    return {"attention_levels": pd.concat([table, random], ignore_index=True)}
+
+
+def most_attention_to_sep() -> dict[Answer, Frames]:
+    """Of all tasks, SST-2 gives [SEP] the most, or another task; more than without training."""
+    levels_of_tasks = extreme(
+        "attention_levels",
+        "weight",
+        "SST-2",
+        1,
+        scale=0.04,
+        measure="greatest",
+        layer=None,
+        feature="[SEP]",
+        **TUNED,
+    )
+    return {answer: beside_untrained(of, 0.1) for answer, of in levels_of_tasks.items()}
 
 
 def changes(usual: float, of_objects: float) -> Frames:
@@ -146,14 +177,18 @@ def layers(usual: float, of_one: float, task: str) -> Frames:
 
 
 def needed(elsewhere: float) -> Frames:
-    """The two worst heads of each task cost 10 points; on other tasks, `elsewhere`."""
+    """The two worst heads of STS-B and RTE cost 10 points; on the other task, `elsewhere`."""
+    worst = {"STS-B": (1, 2), "RTE": (3, 4)}
     values = {}
-    for number, task in enumerate(TASKS):
+    for task in TASKS:
         for head in range(1, 20):
-            worst = number * 2 + 1 <= head <= number * 2 + 2
-            values[task, 1, head] = -10.0 if worst else elsewhere if head < 15 else 0.0
-    heads = made("head_ablation", "delta", values, each=("task", "layer", "head"), **TUNED)
-    return together(heads, made("survival", "mean_effect", tasks(0.0), half=0.1, **BEST))
+            of_other = any(head in heads for name, heads in worst.items() if name != task)
+            cost = elsewhere if of_other and task in worst else 0.0
+            values[task, 1, head] = -10.0 if head in worst.get(task, ()) else cost
+    frames = made("head_ablation", "delta", values, each=("task", "layer", "head"), **TUNED)
+    table = frames["head_ablation"]
+    ends = {"over_layer_low": table["delta"] - 0.5, "over_layer_high": table["delta"] + 0.5}
+    return {"head_ablation": table.assign(over_layer=table["delta"], **ends)}
 
 
 def words(over: float, on_control: float) -> Frames:
@@ -209,7 +244,10 @@ CASES: dict[str, dict[Answer, Frames]] = {
         OPEN: ratios("most attended", 0.5, 1.0),
     },
     "15": {YES: framenet(2, 4), NO: framenet(1, 5), OPEN: framenet(1, 0)},
-    "19": {YES: framenet(1, 0), NO: framenet(0, 6), OPEN: framenet(0, 5)},
+    "19": {
+        answer: framenet(out, refuted) | random_counts(0)
+        for answer, out, refuted in ((YES, 1, 0), (NO, 0, 6), (OPEN, 0, 5))
+    },
     "20": {YES: last_layers(0.2, 0.01), NO: last_layers(-0.2, 1), OPEN: last_layers(0.2, 0.2)},
     "21": one(
         "mean_differences",
@@ -240,17 +278,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
         reference="pretrained",
     ),
     "26": {YES: special(0.4, 0.4), NO: special(0.1, 0.2), OPEN: special(0.25, 0.25)},
-    "27": extreme(
-        "attention_levels",
-        "weight",
-        "SST-2",
-        1,
-        scale=0.04,
-        measure="greatest",
-        layer=None,
-        feature="[SEP]",
-        **TUNED,
-    ),
+    "27": most_attention_to_sep(),
     "28": {answer: sums_of_sep(others) for answer, others in ((YES, 0.8), (NO, 0.2), (OPEN, 0.5))},
     "29": {YES: trends(-0.8, 0.8), NO: trends(-0.8, -0.8), OPEN: trends(-0.8, 0.1)},
     "30": {YES: changes(0.1, 0.1), NO: changes(0.1, -0.1), OPEN: changes(0.1, 0.0)},

@@ -64,6 +64,36 @@ rule measure_framenet_heads:
         "../../../scripts/paper/measure_framenet_heads.py"
 
 
+rule count_random_framenet_heads:
+    """Count the heads of twenty encoders with random weights that exceed all controls of frame-semantic links."""
+    input:
+        links="<results>/tables/framenet_links.csv",
+        model="<results>/models/pretrained",
+    output:
+        table="<results>/tables/framenet_random.csv",
+    log:
+        "<logs>/count_random_framenet_heads.log",
+    benchmark:
+        "<benchmarks>/count_random_framenet_heads.tsv"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("forward", gpu=True),
+    params:
+        first=RANDOM_MODEL,
+        std=lookup(dpath="fine_tuning/from_normal_std", within=config),
+        extraction={
+            "batch_size": config["attention"]["batch_size"],
+            "max_length": config["fine_tuning"]["max_length"],
+        },
+        tests={key: LINKS[key] for key in ("draws", "seed")},
+    message:
+        "Count heads of random encoders along frame-semantic links"
+    script:
+        "../../../scripts/paper/count_random_framenet_heads.py"
+
+
 draw(
     "draw_framenet",
     figure(

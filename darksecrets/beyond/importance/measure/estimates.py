@@ -193,8 +193,7 @@ def _agreement_of_mlps(found: Gradients, draws: Mapping[str, int]) -> list[dict[
             rank_correlations(resampled[name][..., 0], resampled[declared.EXACT][..., 0])
         )
         low, high = ends if count > 1 else (np.nan, np.nan)
-        # Each layer has one MLP: permuting them within layers would change nothing.
-        columns |= {"ci_low": low, "ci_high": high, "p_within_layers": np.nan}
+        columns |= {"ci_low": low, "ci_high": high}
         about = {"part": declared.MLPS, "mode": ZERO, "definition": name, "parts": count}
         rows.append({**about, "reference": declared.LOSS, **columns})
     return rows

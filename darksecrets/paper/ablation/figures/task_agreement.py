@@ -14,21 +14,20 @@ def draw(sources: kit.Sources) -> kit.Figure:
     """Draw a matrix of tasks: the rank correlation of the heads' effects on every two of them.
 
     On the diagonal are the correlations between seeds of one task, the most that can be expected
-    between tasks; it is grey with one seed. Bold numbers are significant after correction if heads
-    are permuted within their layers, numbers with a star only if they are permuted over all layers.
+    between tasks; it is grey with one seed. Bold numbers are significant after correction: beyond
+    what layers explain.
     """
     tasks = sources.tasks
     rows = kit.pick(sources.table(TASK_AGREEMENT), state=STATE, task=tasks, other_task=tasks)
     pairs = [sorted(pair, key=tasks.index) for pair in rows[["task", "other_task"]].to_numpy()]
     rows = rows.assign(**dict(zip(("column", "row"), zip(*pairs, strict=True), strict=True)))
     places = {"index": "row", "columns": "column"}
-    values, over_all, within = (
+    values, q_values = (
         kit.cells(rows, name, **places).reindex(index=tasks, columns=tasks)
-        for name in ("spearman", "q_value", "q_within_layers")
+        for name in ("spearman", "q_value")
     )
-    bold = (within < LEVEL).to_numpy()
-    stars = np.where((over_all < LEVEL) & ~bold, "*", "")
-    texts = np.char.add(np.vectorize("{:.2f}".format)(values), stars)
+    bold = (q_values < LEVEL).to_numpy()
+    texts = np.vectorize("{:.2f}".format)(values)
 
     def agreement(axes: kit.Axes, _: str) -> kit.QuadMesh:
         low = min(0.0, float(values.min().min()))

@@ -25,7 +25,6 @@ from darksecrets.paper.patterns.tables import OF_SEEDS, OF_TASKS, PATTERN_AGREEM
 PERMUTATIONS = 999
 """Random permutations of the heads."""
 
-_TESTS = {"p_value": "q_value", "p_within_layers": "q_within_layers"}
 _TIE = 1e-9  # rounding of a mean of probabilities
 
 
@@ -70,14 +69,13 @@ class Samples:
     Attributes:
         layers: [heads] the layer of each.
         weights: [1 + resamples, heads] how often each head is counted; first, once.
-        anywhere: For each number of a unit, [permutations, heads] the heads in random order.
-        within: The same, in random order within their layers.
+        permuted: For each number of a unit, [permutations, heads] the heads in random order within
+            their layers.
     """
 
     layers: Indices
     weights: Floats
-    anywhere: Sequence[Indices]
-    within: Sequence[Indices]
+    permuted: Sequence[Indices]
 
     @classmethod
     def draw(cls, draws: Draws, units: int) -> Samples:
@@ -88,8 +86,7 @@ class Samples:
         return cls(
             draws.layers,
             np.concatenate([np.ones((1, heads)), counts]),
-            [draws.permuted(within=False, stream=number) for number in range(units)],
-            [draws.permuted(within=True, stream=number) for number in range(units)],
+            [draws.permuted(stream=number) for number in range(units)],
         )
 
 
@@ -175,8 +172,7 @@ def _compared(
     table = pd.DataFrame(rows)
     if not rows:
         return table
-    for name, corrected in _TESTS.items():
-        table[corrected] = benjamini_hochberg(table[name].to_numpy())
+    table["q_value"] = benjamini_hochberg(table["p_value"].to_numpy())
     mean = _agreement([pair for pairs in comparisons.values() for pair in pairs], samples)
     return pd.concat([table, pd.DataFrame([{"task": "", "other_task": "", **mean}])])
 
@@ -205,10 +201,8 @@ def _agreement(pairs: Sequence[Pair], samples: Samples) -> dict[str, Any]:
         "heads": heads,
         "agreement": agreement,
         **_ends("ci", interval(resampled[1:])),
-        "expected": mean.mean(),
-        "expected_within_layers": ((mean * same_layer).sum(axis=1) / same_layer.sum(axis=1)).mean(),
-        "p_value": _p_value(agreement, _permuted(pairs, products, samples.anywhere)),
-        "p_within_layers": _p_value(agreement, _permuted(pairs, products, samples.within)),
+        "expected": ((mean * same_layer).sum(axis=1) / same_layer.sum(axis=1)).mean(),
+        "p_value": _p_value(agreement, _permuted(pairs, products, samples.permuted)),
         "kappa": kappas[0],
         **_ends("kappa", interval_of_known(kappas[1:])),
     }

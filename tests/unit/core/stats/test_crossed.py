@@ -87,6 +87,19 @@ def test_values_that_do_not_exist_have_no_interval():
     assert (low[1], high[1]) == (0.5, 0.5)
 
 
+@pytest.mark.parametrize(("examples", "least"), [(6, 0.93), (8, 0.93), (12, 0.92)])
+def test_intervals_of_means_over_few_examples_cover_them(examples, least):
+    """A rare feature is in a few of 80 examples; a plain bootstrap covers 90 % with 6."""
+    rng, covered = np.random.default_rng(5), 0
+    for number in range(400):
+        values = np.full((1, 80, 1), np.nan)
+        values[0, rng.permutation(80)[:examples], 0] = rng.normal(size=examples)
+        drawn = drawn_means(values, 300, np.random.default_rng(number))
+        low, high = interval_of_known(drawn)[:, 0]
+        covered += low <= 0 <= high
+    assert covered / 400 > least
+
+
 def test_the_greatest_is_greatest_by_all_criteria_and_ties_share():
     first = np.array([[1.0, 2.0, 2.0], [3.0, 1.0, np.nan]])
     np.testing.assert_allclose(probability_greatest(first[None], 0), [0.5, 0.25, 0.25])

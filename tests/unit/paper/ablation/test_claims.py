@@ -27,38 +27,52 @@ def heads() -> pd.DataFrame:
             delta = rng.normal()
             rows.append((task, "finetuned", seed, layer, head, metric, delta, delta - 1, delta + 2))
     names = ["task", "state", "seed", "layer", "head", "metric", "delta", "ci_low", "ci_high"]
-    return pd.DataFrame(rows, columns=names).iloc[::-1]
+    table = pd.DataFrame(rows, columns=names)
+    over = rng.normal(size=len(table))
+    ends = {"over_layer_low": over - 1, "over_layer_high": over + 2}
+    return table.assign(over_layer=over, **ends).iloc[::-1]
 
 
-@pytest.fixture
-def survival(heads) -> pd.DataFrame:
-    keys = ["task", "state", "seed", "metric"]
-    means = (
-        heads.groupby(keys, as_index=False)["delta"].mean().rename(columns={"delta": "mean_effect"})
-    )
-    return means.assign(
-        kind="head", mean_low=means["mean_effect"] - 0.5, mean_high=means["mean_effect"] + 0.5
-    )
-
-
-def test_worst_heads_are_scored_on_other_tasks(heads, survival):
-    found = worst_heads_elsewhere(heads, survival)
+def test_worst_heads_are_scored_on_other_tasks(heads):
+    found = worst_heads_elsewhere(heads)
     assert len(found) == len(SEEDS) * (2 * 1 + 2 * 1 + 2 * 2)  # QQP is scored by two metrics
     for row in found.to_dict("records"):
         main = heads[heads["task"] == row["chosen_on"]]["metric"].iloc[0]
         of_seed = heads[heads["seed"] == row["seed"]]
         chosen = of_seed[(of_seed["task"] == row["chosen_on"]) & (of_seed["metric"] == main)]
         places = sorted(zip(chosen["delta"], chosen["layer"], chosen["head"], strict=True))[:2]
+        worst = [place[1:] for place in places]
         scored = of_seed[(of_seed["task"] == row["task"]) & (of_seed["metric"] == row["metric"])]
-        two = [
-            r.delta
-            for r in scored.itertuples()
-            if (r.layer, r.head) in [place[1:] for place in places]
-        ]
-        expected = np.mean(two) - scored["delta"].mean()
+        delta = {(r.layer, r.head): r.delta for r in scored.itertuples()}
+        over = {(r.layer, r.head): r.over_layer for r in scored.itertuples()}
+        expected = np.mean([over[place] for place in worst])
         assert row["value"] == pytest.approx(expected)
-        assert row["low"] == pytest.approx(expected - 1 - 0.5)
-        assert row["high"] == pytest.approx(expected + 2 + 0.5)
+        assert row["low"] == pytest.approx(expected - 1)
+        assert row["high"] == pytest.approx(expected + 2)
+        (one, _), (other, _) = worst
+        choices = [
+            delta[one, i] + delta[other, j]
+            for i, j in itertools.product((1, 2, 3, 4), repeat=2)
+            if (one, i) != (other, j)
+        ]
+        as_low = np.mean([total <= sum(delta[p] for p in worst) + 1e-12 for total in choices])
+        assert row["p_value"] == pytest.approx(as_low)
+
+
+def test_heads_of_a_layer_that_matters_alike_are_no_heads_in_common():
+    """Two tasks need the same layer: any two heads of it cost as much as the worst ones."""
+    rng, held = np.random.default_rng(1), 0
+    for _ in range(40):
+        rows = [
+            {"task": task, "state": "finetuned", "seed": 1, "layer": layer, "head": head}
+            | {"metric": "main", "delta": (-5.0 if layer == 2 else 0.0) + rng.normal()}
+            for task in ("STS-B", "RTE")
+            for layer in (1, 2, 3)
+            for head in range(1, 13)
+        ]
+        table = pd.DataFrame(rows).assign(over_layer=0.0, over_layer_low=0.0, over_layer_high=0.0)
+        held += (worst_heads_elsewhere(table)["p_value"] < 0.05).all()
+    assert held <= 1
 
 
 def test_equal_words_of_the_worst_heads_have_seven_controls():

@@ -123,7 +123,7 @@ def test_every_pair_of_tasks_has_a_cell_with_its_correlation(diagonal: bool) -> 
     rng = np.random.default_rng(3)
     rows = [
         {"state": state, "task": one, "other_task": other, "spearman": rng.uniform(-0.3, 0.9)}
-        | {"q_value": 0.01, "q_within_layers": rng.choice([0.01, 0.6])}
+        | {"q_value": rng.choice([0.01, 0.6])}
         for state in ("finetuned", "pretrained")
         for number, one in enumerate(ALL)
         for other in ALL[number if diagonal else number + 1 :]

@@ -26,6 +26,7 @@ from darksecrets.paper.ablation.statistics import (
 F1 = metrics.METRICS["f1"].plain
 RESAMPLING = Resampling(bootstrap=400, permutations=200, splits=50, seed=7)
 CONTRACT = ["metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value"]
+OVER_LAYER = ["over_layer", "over_layer_low", "over_layer_high"]
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])
@@ -49,6 +50,9 @@ def test_intervals_are_percentiles_of_differences_on_the_same_resamples(task):
         for kind, columns in (("head", slice(0, 6)), ("layer", slice(6, 8))):
             row = means[(means["metric"] == metric) & (means["kind"] == kind)].iloc[0]
             ends = np.percentile(np.mean(np.array(loop)[:, columns], axis=1), [2.5, 97.5])
+            # As wide as Student's t makes the mean of 25 examples.
+            student = scipy.stats.t.ppf(0.975, 24) / scipy.stats.norm.ppf(0.975) * np.sqrt(25 / 24)
+            ends = row["mean_effect"] + student * (ends - row["mean_effect"])
             assert (row["mean_low"], row["mean_high"]) == pytest.approx(tuple(ends), abs=1e-9)
 
 
@@ -80,7 +84,7 @@ def test_scores_deltas_and_places_are_those_of_the_sweep():
     assert table["baseline"].to_numpy() == pytest.approx(right[0])
     assert table["delta"].to_numpy() == pytest.approx(right[1:] - right[0])
     heads, layers, custom = (kind_rows(table, kind) for kind in ("head", "layer", "set"))
-    assert list(heads.columns) == ["layer", "head", *CONTRACT]
+    assert list(heads.columns) == ["layer", "head", *CONTRACT, *OVER_LAYER]
     assert list(layers.columns) == ["layer", *CONTRACT]
     assert list(custom.columns) == ["name", *CONTRACT]
     assert [*zip(heads["layer"], heads["head"], strict=True)] == [
@@ -95,6 +99,32 @@ def test_scores_deltas_and_places_are_those_of_the_sweep():
         heads[["layer", "head", "delta"]].reset_index(drop=True),
     )
     assert kind_rows(effects(sweep("RTE"), TASKS["RTE"], RESAMPLING)[0], "set").empty
+
+
+def test_what_a_head_does_beyond_its_layer_is_compared_on_the_same_examples():
+    """Beside a loop over bootstrap samples of its own; layer 2 has a single head."""
+    result = sweep("RTE", examples=200, changed=0.3, seed=6)
+    left_out = (
+        ((result.sets["layer"] == 2) & (result.sets["head"] > 1)).fillna(False).to_numpy(bool)
+    )
+    sets, predictions = result.sets[~left_out].reset_index(drop=True), result.predictions[~left_out]
+    result = dataclasses.replace(result, sets=sets, predictions=predictions)
+    table = effects(result, TASKS["RTE"], RESAMPLING)[0]
+    right = (result.predictions == result.labels) * 100.0
+    rng = np.random.default_rng(8)
+    drawn = right[:, rng.integers(right.shape[1], size=(4000, right.shape[1]))].mean(axis=2)
+    heads = table[table["kind"] == "head"]
+    assert heads.loc[heads["layer"] == 2, [*OVER_LAYER]].isna().all(axis=None)
+    for row in heads[heads["layer"] == 1].to_dict("records"):
+        own = sets.index[(sets["kind"] == "head") & (sets["layer"] == 1)]
+        this = own[sets.loc[own, "head"] == row["head"]].item()
+        others = [number for number in own if number != this]
+        beyond = right[this].mean() - right[others].mean()
+        assert row["over_layer"] == pytest.approx(beyond)
+        ends = np.percentile(drawn[this] - drawn[others].mean(axis=0), [2.5, 97.5])
+        width = ends[1] - ends[0]
+        found = [row["over_layer_low"], row["over_layer_high"]]
+        assert found == pytest.approx(ends.tolist(), abs=0.08 * width)
 
 
 @pytest.mark.parametrize("kind", ["head", "layer", "set"])

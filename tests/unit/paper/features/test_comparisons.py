@@ -131,6 +131,51 @@ def test_tokens_that_cls_does_not_reach_have_no_row():
         assert rows["tokens"].to_numpy() == pytest.approx(counts[counts > 0].mean())
 
 
+def test_of_a_feature_in_five_examples_nothing_is_said_and_it_is_nobodys_rival(tmp_path):
+    """It would be the greatest by far: its row is there, without any interval or verdict."""
+    rng, verb = np.random.default_rng(3), FEATURES.index("verb")
+    having = features(rng)
+    having[5:, :, verb] = False
+    having[:5, 3, verb] = True
+
+    def greatest(weights, control):
+        for each in weights.values():
+            each[:5, verb] += 0.5
+
+    tables = []
+    for absent in (False, True):
+        own = having.copy()
+        own[:, :, verb] &= not absent
+        drawn = np.random.default_rng(8)
+        models = {"pretrained": [profiles(own, drawn, None if absent else greatest)]}
+        tables.append(levels({"RTE": models}, 60, 0))
+    ATTENTION_LEVELS.write(tables[0], tmp_path / "levels.csv")
+    rare = select(tables[0], feature="verb")
+    assert len(rare) == 4 * (LAYERS + 1) + 1
+    assert (rare["examples"] == 5).all()
+    assert (rare["weight"] > 0.5).all()
+    ends = [name for name in rare if name.endswith(("_low", "_high"))]
+    said = ["greatest_of_features", "greatest_of_tasks", "over_rivals", *ends]
+    assert rare[said].isna().all(axis=None)
+    others = [t[t["feature"] != "verb"].reset_index(drop=True) for t in tables]
+    pd.testing.assert_frame_equal(*others)
+
+
+def test_of_a_change_or_a_trend_in_five_examples_there_is_no_interval():
+    rng, verb = np.random.default_rng(4), FEATURES.index("verb")
+    having = features(rng)
+    having[5:, :, verb] = False
+    having[:5, 3, verb] = True
+    models = {"RTE": {state: [profiles(having, rng)] for state in ("pretrained", "finetuned")}}
+    for table, columns in (
+        (changes(models, 99, 50, 0), ["change_low", "over_control_high"]),
+        (trends(models, 99, 50, 0), ["correlation_low", "correlation_high"]),
+    ):
+        is_rare = table["feature"] == "verb"
+        assert table.loc[is_rare, columns].isna().all(axis=None)
+        assert table.loc[~is_rare, columns].notna().all(axis=None)
+
+
 def test_the_ratio_to_special_tokens_is_over_the_same_examples(models):
     table = levels(models, 50, 0)
     (one,) = models["RTE"]["pretrained"]

@@ -30,10 +30,14 @@ def test_one_control_rules_a_head_out_but_a_missing_one_does_not():
     assert found["high"].tolist() == [1, 1, 0, 0]
 
 
-def test_heads_are_counted_beyond_those_of_random_weights():
+def test_heads_are_counted_beyond_those_of_the_random_encoder_with_most():
     """Two of three heads stand out and none of the third is refuted; with random weights, one."""
     own = tables("pretrained", [True, True, False], [[0.3] * 5] * 3)
-    random = tables("random", [True, False, False], [[-0.3] * 5] * 3)
-    found = heads_beyond_random(*(pd.concat(both) for both in zip(own, random, strict=True)))
-    expected = [{"state": "pretrained", "value": 1.0, "low": 1.0, "high": 2.0}]
-    assert found.to_dict("records") == expected
+    untrained = tables("random", [True, False, False], [[-0.3] * 5] * 3)
+    both = [pd.concat(parts) for parts in zip(own, untrained, strict=True)]
+    random = pd.DataFrame({"seed": range(20), "exceeding": [0] * 18 + [1, 1]})
+    found = heads_beyond_random(*both, random)
+    assert found.to_dict("records") == [
+        {"state": "pretrained", "value": 1.0, "low": 1.0, "high": 2.0},
+        {"state": "random", "value": 0.0, "low": 0.0, "high": 0.0},
+    ]
