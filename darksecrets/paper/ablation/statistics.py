@@ -79,7 +79,7 @@ def effects(
         rng = np.random.default_rng(resampling.seed)
         resampled = bootstrap(result, metric, resampling.bootstrap, rng)
         low, high = interval(resampled)
-        over_layer = PERCENT * _over_layer(result.sets, scores - scores[0], resampled)
+        over_layer = PERCENT * _compare_with_layer(result.sets, scores - scores[0], resampled)
         table = result.sets.reset_index(drop=True).assign(
             metric=metric,
             baseline=PERCENT * scores[0],
@@ -96,7 +96,7 @@ def effects(
     return pd.concat(tables, ignore_index=True), pd.DataFrame(means)
 
 
-def _over_layer(sets: pd.DataFrame, delta: Floats, resampled: Floats) -> Floats:
+def _compare_with_layer(sets: pd.DataFrame, delta: Floats, resampled: Floats) -> Floats:
     """What each head does beyond the other heads of its layer.
 
     Args:

@@ -97,7 +97,8 @@ rule compare_alternatives:
     input:
         pairs=per_task("<results>/attention_measures/{task}/token_pairs.csv"),
         controls=expand(
-            "<results>/attention_measures/{task}/equal_word_controls.csv", task=tasks_of("equal_word_controls")
+            "<results>/attention_measures/{task}/equal_word_controls.csv",
+            task=tasks_of("equal_word_controls"),
         ),
         examples=per_task("<results>/attention_measures/{task}/examples"),
         levels="<results>/tables/attention_levels.csv",
