@@ -127,14 +127,11 @@ def words_alike(
         draws: Number of draws per pair.
         rng: Source of randomness.
     """
-    kept, drawn = [], []
-    for number, (query, key) in enumerate(pairs.tolist()):
-        others = keys & (words != words[key])
-        fits = np.flatnonzero(others & (forms == forms[key]).all(axis=1))
-        if len(fits):
-            kept.append(number)
-            drawn.append(np.stack([np.full(draws, query), rng.choice(fits, draws)], axis=1))
-    return Drawn.of(pairs[kept], drawn, draws)
+    fits = [
+        keys & (words != words[key]) & (forms == forms[key]).all(axis=1)
+        for key in pairs[:, 1].tolist()
+    ]
+    return _draw_keys(pairs, fits, draws, rng)
 
 
 def words_that_compare_alike(
@@ -150,16 +147,26 @@ def words_that_compare_alike(
         draws: Number of draws per pair.
         rng: Source of randomness.
     """
-    places, kept, drawn = np.arange(len(usable)), [], []
-    compared = np.column_stack([places, forms])
-    for number, (query, key) in enumerate(pairs.tolist()):
+    compared = np.column_stack([np.arange(len(usable)), forms])
+    fits = []
+    for query, key in pairs.tolist():
         signs = np.sign(compared - compared[query])
         alike = usable & (signs == signs[key]).all(axis=1)
         alike[pairs[pairs[:, 0] == query, 1]] = False
-        fits = np.flatnonzero(alike)
-        if len(fits):
+        fits.append(alike)
+    return _draw_keys(pairs, fits, draws, rng)
+
+
+def _draw_keys(
+    pairs: Integers, fits: Sequence[Flags], draws: int, rng: np.random.Generator
+) -> Drawn:
+    """Let the query of each pair attend to random tokens among those that fit, if there are any."""
+    kept, drawn = [], []
+    for number, (query, own) in enumerate(zip(pairs[:, 0].tolist(), fits, strict=True)):
+        keys = np.flatnonzero(own)
+        if len(keys):
             kept.append(number)
-            drawn.append(np.stack([np.full(draws, query), rng.choice(fits, draws)], axis=1))
+            drawn.append(np.stack([np.full(draws, query), rng.choice(keys, draws)], axis=1))
     return Drawn.of(pairs[kept], drawn, draws)
 
 

@@ -465,20 +465,25 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
     Sentences are put into the order of their ``idx``, whatever the order in which they come.
     """
     values: list[Floats] = []
-    every: list[Sentence] = []
+    idx: list[int] = []
+    lengths: list[int] = []
+    elements: list[str | None] = []
+    predicates: list[str | None] = []
     for sentence in sentences:
-        every.append(replace(sentence, maps=sentence.maps[:, :, :1, :1]))  # not the maps
+        idx.append(sentence.idx)
+        lengths.append(sentence.maps.shape[-1])
+        elements.append(sentence.elements)
+        predicates.append(sentence.predicate)
         functions = (along, moved, unlinked, links_of_others, other_words)
         by_direction = [[f(sentence, d) for d in range(len(DIRECTIONS))] for f in functions]
         values.append(np.stack([*by_direction, excess(sentence), excess_product(sentence)]))
-    order = sorted(range(len(every)), key=lambda number: every[number].idx)
-    every = [every[number] for number in order]
+    order = np.argsort(idx, kind="stable")
     measured = dict(zip(_MEASURED, np.stack(values, axis=1)[:, order], strict=True))
     return Weights(
         **measured,
-        uniform=np.array([1 / len(sentence.usable) for sentence in every]),
-        elements=_groups([sentence.elements for sentence in every]),
-        predicates=_groups([sentence.predicate for sentence in every]),
+        uniform=1 / np.array(lengths)[order],
+        elements=_groups([elements[number] for number in order]),
+        predicates=_groups([predicates[number] for number in order]),
     )
 
 
