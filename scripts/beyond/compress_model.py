@@ -28,7 +28,7 @@ def main(job: Job) -> dict[str, Any]:
     ways = variants(model, settings, heads, mlps, Draw(params.seed, params.std))
     found, models = measure(model, split, ways)
     options = {"tolerance": params.tolerance, "resamples": params.bootstrap, "seed": params.seed}
-    scores = compression(found, split.labels, task, **options)
+    scores = compression(found, split.labels, split.units, task, **options)
     timing = {"repetitions": settings.repetitions, "threads": job.threads, "seed": params.seed}
     time_rows = times(models, ways, split, **timing)
     write_of_model(job, {COMPRESSION: scores, COMPRESSION_TIMES: time_rows})

@@ -21,7 +21,7 @@ def main(job: Job) -> dict[str, Any]:
     task, loaded, (train, validation) = read_model(job, "train", "validation")
     check_labels(validation.labels, task, str(job.input.dataset))
     model = devices.place(loaded)
-    examples = Examples.of(sample(len(train), settings.examples, params.seed))
+    examples = Examples.of(sample(train, settings.examples, params.seed))
     found = search(model, train, task, examples, settings.share)
     table = subnetworks(model, found, settings.draws, params.seed)
     write_of_model(job, {SUBNETWORKS: table})

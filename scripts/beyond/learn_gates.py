@@ -41,5 +41,6 @@ def main(job: Job) -> None:
     controls = Controls(importance, gates, params.seed)
     found = learn_resuming(start, controls, job.output.learned_gates)
     options = {"resamples": params.bootstrap, "seed": params.seed}
-    scores = learned_gates(found, validation.labels, task, **options)
+    examples = validation.labels, validation.units
+    scores = learned_gates(found, *examples, task, **options)
     write_of_model(job, {LEARNED_GATES: scores, HEAD_GATES: found.gates})

@@ -22,7 +22,7 @@ def main(job: Job) -> None:
 
     params = job.params
     task, model, (split,) = read_model(job, "train")
-    rows = sample(len(split), params.examples, params.seed)
+    rows = sample(split, params.examples, params.seed)
     found = measure(devices.place(model), split, task, rows)
     importance = of.head_importance(found, params.seed)
     effects = effects_of_heads(SweepResult.load(job.input.sweep), task)

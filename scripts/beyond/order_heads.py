@@ -22,7 +22,7 @@ def main(job: Job) -> None:
     task, loaded, (split,) = read_model(job, "train")
     loaded.train(False)
     model = devices.place(loaded)
-    drawing = len(split), settings.examples, params.seed
+    drawing = split, settings.examples, params.seed
     greedy = greedy_order(model, split, task, sample(*drawing))
     importance, pruning = HEAD_IMPORTANCE.read(job.input.importance), settings.pruning
     found = orders(importance, greedy, pruning.draws, params.seed)

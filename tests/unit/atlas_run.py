@@ -185,7 +185,7 @@ def sweep(shape: tuple[int, int], examples: int = 6) -> SweepResult:
     for row, (layer, head) in enumerate(places, start=1):
         predictions[row, (layer + head) % examples] = 1
     idx = 10 * np.arange(examples)[::-1]
-    return SweepResult(sets, predictions, np.zeros(examples, np.int64), idx)
+    return SweepResult(sets, predictions, np.zeros(examples, np.int64), idx, idx)
 
 
 def predictions(examples: int = 6) -> pd.DataFrame:

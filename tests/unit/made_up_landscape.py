@@ -63,4 +63,5 @@ class MadeUp:
             swapped=drawn(len(table), cost=exchanged),
             idx=np.arange(len(self.labels)),
             labels=self.labels,
+            units=np.arange(len(self.labels)),
         )

@@ -39,7 +39,7 @@ def sweep(
         labels = np.round(rng.uniform(0, 5, examples) * 4).astype(np.float32) / 4
         shared = labels + rng.normal(size=examples)
         predictions = (shared + changed * rng.normal(size=shape)).astype(np.float32)
-        return SweepResult(sets, predictions, labels, np.arange(examples))
+        return SweepResult(sets, predictions, labels, *2 * [np.arange(examples)])
     labels = rng.integers(0, kind.num_labels, examples)
     labels[:2] = 0, 1
     noise = rng.integers(0, kind.num_labels, shape)
@@ -47,4 +47,4 @@ def sweep(
     # each set, the baseline too, replaces a share of the shared predictions in the same way
     mixed = np.where(rng.random(shape) < 0.7, labels, noise)
     predictions = np.where(rng.random(shape) < changed, mixed, shared)
-    return SweepResult(sets, predictions, labels, np.arange(examples))
+    return SweepResult(sets, predictions, labels, *2 * [np.arange(examples)])

@@ -25,7 +25,7 @@ from darksecrets.beyond.compression.declared import (
     WHOLE,
     Settings,
 )
-from darksecrets.core.arrays import Floats, Singles, Values
+from darksecrets.core.arrays import Floats, Integers, Singles, Values
 from darksecrets.core.data import metrics
 from darksecrets.core.data.batches import EncodedSplit, batches_by_length
 from darksecrets.core.data.metrics import PERCENT
@@ -390,6 +390,7 @@ _DECIMALS = 9
 def compression(
     found: Sequence[Measured],
     labels: Values,
+    units: Integers,
     task: Task,
     *,
     tolerance: float,
@@ -401,6 +402,7 @@ def compression(
     Args:
         found: What was measured, the whole model first.
         labels: [examples].
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
         task: Their task.
         tolerance: The greatest drop that is tolerated, × 100.
         resamples: Number of bootstrap samples of the examples.
@@ -413,7 +415,7 @@ def compression(
     sizes = pd.DataFrame([_size(one, found[0]) for one in found])
     tables = []
     for metric in task.metrics:
-        scores = _scores(metric, predictions, labels, task, resamples, seed)
+        scores = _scores(metric, predictions, labels, units, task, resamples, seed)
         columns = _retained(scores, tolerance)
         tables.append(sizes.assign(metric=metric, examples=len(labels), **columns))
     table = pd.concat(tables, ignore_index=True)
@@ -438,6 +440,7 @@ def _scores(
     metric: str,
     predictions: Values,
     labels: Values,
+    units: Integers,
     task: Task,
     resamples: int,
     seed: int,
@@ -447,7 +450,7 @@ def _scores(
     constant = np.full((1, len(labels)), frequent, dtype=predictions.dtype)
     models = np.concatenate([predictions, constant])
     rng = np.random.default_rng(seed)
-    scores = metrics.score_resampled(metric, models, labels, resamples, rng)
+    scores = metrics.score_resampled(metric, models, labels, units, resamples, rng)
     if task.is_regression:  # of any constant: what is not explained, and no correlation
         scores[:, -1] = 0.0
     return scores

@@ -96,7 +96,7 @@ def _as_sweep(outputs: Logits, result: Reset, task: Task) -> SweepResult:
     """The models as sets of a sweep, the first of which is the baseline."""
     kinds = ["baseline"] + ["set"] * (len(outputs) - 1)
     sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": ""})
-    return SweepResult(sets, predictions(task, outputs), result.labels, result.idx)
+    return SweepResult(sets, predictions(task, outputs), result.labels, result.idx, result.units)
 
 
 def reset_means(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -310,7 +310,7 @@ def add_retrained(result: SweepResult, predictions: Mapping[str, pd.DataFrame]) 
                 "those of the fine-tuned model. Run both again."
             )
         found.append(table["prediction"].to_numpy(dtype=result.predictions.dtype))
-    return SweepResult(sets_of([WHOLE, *predictions]), np.stack(found), result.labels, result.idx)
+    return replace(result, sets=sets_of([WHOLE, *predictions]), predictions=np.stack(found))
 
 
 # Everything about one model's subnetworks that needs the model: masks and predictions.
@@ -368,4 +368,4 @@ def predicted(
     parts = {f"{name} {draw}": Parts.from_table(part) for (name, draw), part in groups}
     removals = [None, *(each.removal() for each in parts.values())]
     found = predictions(model, split, task, rows, removals)
-    return SweepResult(sets_of([WHOLE, *parts]), found, split.labels, split.idx)
+    return SweepResult(sets_of([WHOLE, *parts]), found, split.labels, split.idx, split.units)

@@ -134,7 +134,9 @@ def _all_scores(result: SweepResult, task: Task, resamples: int, seed: int) -> l
     found = []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        plain, *drawn = score_resampled(metric, result.predictions, result.labels, resamples, rng)
+        plain, *drawn = score_resampled(
+            metric, result.predictions, result.labels, result.units, resamples, rng
+        )
         chance = score_of_most_frequent(result.labels, metric, task)
         found.append(_Scores(metric, names, plain, np.array(drawn), chance))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from darksecrets.core.arrays import Integers
 from darksecrets.core.data.encoding import encode
+from darksecrets.core.stats.units import numbered
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -54,6 +57,13 @@ class EncodedSplit:
     def longest(self) -> int:
         """Tokens of the longest example."""
         return int(self.lengths.max())
+
+    @cached_property
+    def units(self) -> Integers:
+        """[examples] number of what the model reads of each, see `darksecrets.core.stats.units`."""
+        bounds = itertools.pairwise(self.starts.tolist())
+        flat = list(self.inputs.values())
+        return numbered(tuple(part[start:end].tobytes() for part in flat) for start, end in bounds)
 
     def batch(self, rows: list[int], multiple: int = 1) -> dict[str, torch.Tensor]:
         """Inputs [len(rows), tokens] and ``labels`` [len(rows)] of the given rows.

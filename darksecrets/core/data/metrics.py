@@ -142,6 +142,7 @@ def score_resampled(
     metric: str,
     predictions: NDArray[np.generic],
     labels: NDArray[np.generic],
+    units: NDArray[np.int64],
     resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
@@ -151,6 +152,7 @@ def score_resampled(
         metric: Name of the metric.
         predictions: [models, examples].
         labels: [examples].
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
         resamples: Number of bootstrap samples, the same for all models.
         rng: Source of randomness.
 
@@ -159,7 +161,7 @@ def score_resampled(
     """
     weigh = METRICS[metric].weighted(predictions, labels)
     plain = weigh(np.ones((1, len(labels)), dtype=np.int64))
-    return PERCENT * np.concatenate([plain, weighted.resampled(weigh, len(labels), resamples, rng)])
+    return PERCENT * np.concatenate([plain, weighted.resampled(weigh, units, resamples, rng)])
 
 
 def score_of_most_frequent(labels: NDArray[np.generic], metric: str, task: Scored) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,10 @@ from darksecrets.core.interventions.tables import SWEEP_SETS
 from darksecrets.core.run.arrays import read_arrays
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
+from darksecrets.core.stats.units import first_of_each
 
 SETS, PREDICTIONS = "sets.csv", "predictions.npz"
+_ARRAYS = ("predictions", "labels", "idx", "units")
 PARTS = ("head", "layer")
 """Kinds of sets that are one part of the model; the statistics look for the best of each kind."""
 
@@ -37,12 +39,14 @@ class SweepResult:
         predictions: [sets, examples] class numbers (int64), or scores of a regression (float32).
         labels: [examples] gold labels, of the same type.
         idx: [examples] the data set's ``idx`` of each example.
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
     """
 
     sets: pd.DataFrame
     predictions: Integers | Singles
     labels: Integers | Singles
     idx: Integers
+    units: Integers
 
     def __post_init__(self) -> None:
         expected = (len(self.sets), len(self.idx))
@@ -54,20 +58,28 @@ class SweepResult:
 
     def is_like(self, other: SweepResult) -> bool:
         """Whether another sweep disables the same sets, on the same examples."""
-        same = [np.array_equal(getattr(self, n), getattr(other, n)) for n in ("idx", "labels")]
+        about = ("idx", "labels", "units")
+        same = [np.array_equal(getattr(self, name), getattr(other, name)) for name in about]
         return all(same) and self.sets.equals(other.sets)
+
+    def once(self) -> SweepResult:
+        """The sweep with the first example of each unit only."""
+        first = first_of_each(self.units)
+        return replace(
+            self,
+            predictions=self.predictions[:, first],
+            labels=self.labels[first],
+            idx=self.idx[first],
+            units=np.arange(len(first)),
+        )
 
     def save(self, folder: Path) -> None:
         """Write both files atomically: the folder appears complete or not at all."""
         with atomic(folder) as temporary:
             temporary.mkdir()
             SWEEP_SETS.write(self.sets, temporary / SETS)
-            np.savez_compressed(
-                temporary / PREDICTIONS,
-                predictions=self.predictions,
-                labels=self.labels,
-                idx=self.idx,
-            )
+            arrays = {name: getattr(self, name) for name in _ARRAYS}
+            np.savez_compressed(temporary / PREDICTIONS, **arrays)
 
     @classmethod
     def load(cls, folder: str | Path) -> SweepResult:
@@ -82,5 +94,5 @@ class SweepResult:
             raise InputError(
                 f"{folder} is no sweep: {', '.join(missing)} is missing. Run it again."
             )
-        arrays = read_arrays(folder / PREDICTIONS, *(names := ("predictions", "labels", "idx")))
-        return cls(SWEEP_SETS.read(folder / SETS), *(arrays[name] for name in names))
+        arrays = read_arrays(folder / PREDICTIONS, *_ARRAYS)
+        return cls(SWEEP_SETS.read(folder / SETS), *(arrays[name] for name in _ARRAYS))

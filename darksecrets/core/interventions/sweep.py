@@ -188,7 +188,7 @@ def result(task: Task, sets: Sequence[HeadSet], logits: Logits, split: EncodedSp
     table = pd.DataFrame(rows, columns=list(SWEEP_SETS.names))
     table = table.astype({"layer": "Int64", "head": "Int64"})
     predictions = np.stack([predict(task, set_logits) for set_logits in logits])
-    return SweepResult(table, predictions, split.labels, split.idx)
+    return SweepResult(table, predictions, split.labels, split.idx, split.units)
 
 
 def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads: int) -> _Sweep:

@@ -210,25 +210,26 @@ def swaps(permutations: int, examples: int, rng: np.random.Generator) -> Iterato
 
 
 def swapped_differences(
-    score: Weighted, examples: int, permutations: int, rng: np.random.Generator
+    score: Weighted, units: Integers, permutations: int, rng: np.random.Generator
 ) -> Floats:
     """Differences of two models' mean scores after swapping their predictions at random.
 
-    An example's predictions are swapped for all seeds together, so the test is about examples.
+    A unit's predictions are swapped for all seeds together, so the test is about units.
 
     Args:
         score: Scores of sets that hold the predictions of the first model on all examples and then
             those of the second, one set for each seed.
-        examples: Number of examples.
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
         permutations: Number of random permutations.
         rng: Source of randomness.
 
     Returns:
         [1 + permutations] first − second; at first without any swap.
     """
-    blocks = [np.zeros((1, examples), dtype=np.int64), *swaps(permutations, examples, rng)]
+    count = int(units.max()) + 1
+    blocks = [np.zeros((1, count), dtype=np.int64), *swaps(permutations, count, rng)]
     differences = []
-    for swap in blocks:
+    for swap in (of_units[:, units] for of_units in blocks):
         first = score(np.concatenate([1 - swap, swap], axis=1)).mean(axis=1)
         second = score(np.concatenate([swap, 1 - swap], axis=1)).mean(axis=1)
         differences.append(first - second)

@@ -15,7 +15,9 @@ A critical value has to allow for how little a few seeds tell of their spread:
   known, and cover as little as 87%.
 - In a family of many means, such as the effects of all heads, s² is at least its mean over the
   family, which rules that out. Satterthwaite's degrees of freedom are then enough, also where the
-  seeds move all means together, and have power that Cochran and Cox's critical value lacks.
+  seeds move all means together, and have power that Cochran and Cox's critical value lacks. A mean
+  whose spread is much greater than the others' has p < .05 in up to 10 % of cases with two or three
+  seeds; corrected over the family, false ones stay below 5 %.
 
 With one seed, intervals and tests cover the examples only: they are about the models at hand, not
 about what other seeds would give.

@@ -32,10 +32,21 @@ Weighted = Callable[[Weights], Floats]
 _COLUMNS = 1024  # largest number of sums per resample in one matrix product
 
 
-def resampled(score: Weighted, examples: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Scores on bootstrap samples of the examples, [resamples, sets]."""
-    blocks = [score(weights) for weights in bootstrap_weights(resamples, examples, rng)]
-    return np.concatenate(blocks)
+def resampled(score: Weighted, units: Integers, resamples: int, rng: np.random.Generator) -> Floats:
+    """Scores on bootstrap samples of the examples.
+
+    Args:
+        score: Scores of sets of predictions.
+        units: [examples] number of each example's unit; those of a unit are drawn together, see
+            `darksecrets.core.stats.units`.
+        resamples: Number of bootstrap samples.
+        rng: Source of randomness.
+
+    Returns:
+        [resamples, sets].
+    """
+    drawn = bootstrap_weights(resamples, int(units.max()) + 1, rng)
+    return np.concatenate([score(weights[:, units]) for weights in drawn])
 
 
 def class_score(

@@ -8,7 +8,7 @@ the other way, from the heads that matter to what they attend to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -141,7 +141,7 @@ def _heads_of(result: SweepResult) -> SweepResult:
     """The part of a sweep with the intact model and single heads."""
     kept = result.sets["kind"].isin(["baseline", "head"]).to_numpy()
     sets = result.sets[kept].reset_index(drop=True)
-    return SweepResult(sets, result.predictions[kept], result.labels, result.idx)
+    return replace(result, sets=sets, predictions=result.predictions[kept])
 
 
 def _chosen(places: pd.DataFrame, group: Group) -> Flags:

@@ -92,7 +92,8 @@ def effects(
         )[1:]
         table["q_value"] = table.groupby("kind")["p_value"].transform(benjamini_hochberg)
         tables.append(table)
-        means += [_mean(rows, resampled, len(result.idx)) for _, rows in table.groupby("kind")]
+        units = result.units.max() + 1
+        means += [_mean(rows, resampled, units) for _, rows in table.groupby("kind")]
     return pd.concat(tables, ignore_index=True), pd.DataFrame(means)
 
 
@@ -131,7 +132,7 @@ def effects_of_heads(result: SweepResult, task: Task) -> pd.DataFrame:
 def p_values(
     result: SweepResult, metric: str, permutations: int, rng: np.random.Generator
 ) -> Floats:
-    """Test every set against the intact model on the same examples.
+    """Test every set against the intact model on the same examples, of each unit the first.
 
     Args:
         result: A sweep.
@@ -142,6 +143,7 @@ def p_values(
     Returns:
         [sets] p-values; the baseline's is 1.
     """
+    result = result.once()
     if metric == "accuracy":
         return permutation.mcnemar(result.predictions == result.labels)
     if metric == "f1":
@@ -160,11 +162,11 @@ def p_values(
     return permutation.correlation_permutation(predictions, labels, permutations, rng)
 
 
-def _mean(rows: pd.DataFrame, resampled: Floats, examples: int) -> dict[str, Any]:
+def _mean(rows: pd.DataFrame, resampled: Floats, units: int) -> dict[str, Any]:
     """Mean delta of the sets of one kind: the expected effect of disabling a random one."""
     mean = rows["delta"].mean()
     ends = PERCENT * interval(resampled[:, rows.index].mean(axis=1))
-    low, high = widened(ends, np.array(mean), np.array(examples))
+    low, high = widened(ends, np.array(mean), np.array(units))
     where = {column: rows[column].iloc[0] for column in ("metric", "kind")}
     return {**where, "mean_effect": mean, "mean_low": low, "mean_high": high}
 
@@ -188,7 +190,7 @@ def bootstrap(result: SweepResult, metric: str, resamples: int, rng: np.random.G
         [resamples, sets] score - baseline; all sets on the same resamples.
     """
     score = weighted(result, metric)
-    scores = resampled(score, len(result.idx), resamples, rng)
+    scores = resampled(score, result.units, resamples, rng)
     return scores - scores[:, :1]
 
 
@@ -207,6 +209,6 @@ def differences_on_halves(
         Twice [splits, sets] score - baseline.
     """
     score = weighted(result, metric)
-    masks = list(halves(splits, len(result.idx), rng))
+    masks = [drawn[:, result.units] for drawn in halves(splits, result.units.max() + 1, rng)]
     ones, others = (np.concatenate([score(m == side) for m in masks]) for side in (1, 0))
     return ones - ones[:, :1], others - others[:, :1]

@@ -53,7 +53,7 @@ def _correlated(
     first, second = (np.asarray(values, dtype=np.float64) for values in (one, other))
     rng = np.random.default_rng(seed)
     score = pearson(first[None], second)
-    low, high = interval(resampled(score, len(first), draws, rng)[:, 0])
+    low, high = interval(resampled(score, np.arange(len(first)), draws, rng)[:, 0])
     return {
         name: float(np.corrcoef(first, second)[0, 1]),
         f"{name}_low": low,

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.data import metrics
+from darksecrets.core.data.encoding import sentence_columns
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.data.words import words_of
+from darksecrets.core.stats.units import numbered_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,11 +81,13 @@ def evaluate_baselines(
         Rows of `tables.BASELINES` and of `tables.BASELINE_PREDICTIONS`.
     """
     scores, predictions = [], []
+    texts = numbered_texts(validation[column] for column in sentence_columns(validation))
     for name, predict in BASELINES.items():
         run = {"task": task.name, "baseline": name}
         predicted, labels = predict(train, validation, task), np.asarray(validation["label"])
         values = metrics.score(task, predicted, labels)
         scores += [{**run, "metric": m, "score": 100 * value} for m, value in values.items()]
-        columns = {"idx": validation["idx"], "label": labels, "prediction": predicted}
+        columns = {"idx": validation["idx"], "text": texts, "label": labels}
+        columns |= {"prediction": predicted}
         predictions.append(pd.DataFrame({**run, **columns}))
     return pd.DataFrame(scores), pd.concat(predictions, ignore_index=True)

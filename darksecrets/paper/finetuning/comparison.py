@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from darksecrets.core.arrays import Floats, Values
+from darksecrets.core.arrays import Floats, Integers, Values
 from darksecrets.core.data.metrics import METRICS, PERCENT
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run.errors import InputError
@@ -64,12 +64,14 @@ class Outcomes:
     Attributes:
         task: The task, with the metrics to score.
         labels: [examples].
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
         predictions: [seeds, examples] by state, and [1, examples] by baseline.
         seeds: [seeds] of fine-tuning.
     """
 
     task: Task
     labels: Values
+    units: Integers
     predictions: Mapping[str, Values]
     seeds: Sequence[int]
 
@@ -124,9 +126,8 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
         for groups in (by_state, table.groupby("baseline"))
         for name, rows in groups
     }
-    return Outcomes(
-        task, first["label"].to_numpy(dtype=kind), predictions, next(iter(seeds.values()))
-    )
+    labels, units = first["label"].to_numpy(dtype=kind), table["text"].to_numpy()[: len(first)]
+    return Outcomes(task, labels, units, predictions, next(iter(seeds.values())))
 
 
 def gain_metric(metrics: Sequence[str]) -> str:
@@ -311,7 +312,7 @@ class _Scores:
         labels, models = self.outcomes.labels, self.outcomes.predictions
         score = METRICS[self.metric].weighted(np.concatenate(list(models.values())), labels)
         rng = self.resampling.generator(self.outcomes.task.name)
-        drawn = resampled(score, len(labels), self.resampling.resamples, rng)
+        drawn = resampled(score, self.outcomes.units, self.resampling.resamples, rng)
         ends = np.cumsum([len(rows) for rows in models.values()])[:-1]
         return dict(zip(models, np.split(drawn.T, ends), strict=True))
 
@@ -359,7 +360,7 @@ class _Scores:
         return _Difference(
             self.values[first] - self.values[second],
             float((drawn[first] - drawn[second]).var(ddof=1)),
-            swapped_differences(score, self.examples, self.resampling.resamples, rng),
+            swapped_differences(score, self.outcomes.units, self.resampling.resamples, rng),
             METRICS[self.metric].bounds_of_differences,
         )
 

@@ -328,10 +328,12 @@ _PREDICTED = (
     number("prediction", "predicted label"),
 )
 
+_TEXT = integer("text", "number of the example's text, from 0; equal texts share it")
+
 BASELINE_PREDICTIONS = Table(
     "baseline_predictions",
     "Predictions of the baselines on the validation split.",
-    (TASK, _BASELINE, *_PREDICTED),
+    (TASK, _BASELINE, _PREDICTED[0], _TEXT, *_PREDICTED[1:]),
     key=("baseline", "idx"),
 )
 

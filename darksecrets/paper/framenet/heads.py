@@ -45,6 +45,7 @@ from darksecrets.core.stats.paired import (
     sign_flips,
 )
 from darksecrets.core.stats.percentiles import exceeds_percentile
+from darksecrets.core.stats.units import numbered
 from darksecrets.paper.framenet.links import LEAST_BETWEEN, Annotation
 from darksecrets.paper.framenet.tables import (
     CONTROLS,
@@ -489,9 +490,7 @@ def measure(sentences: Iterable[Sentence]) -> Weights:
 
 def _groups(words: Sequence[str | None]) -> Positions:
     """[sentences] number of the group of each: those with the same words; each is one if None."""
-    names = [number if own is None else own for number, own in enumerate(words)]
-    seen = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([seen[name] for name in names])
+    return numbered(number if own is None else own for number, own in enumerate(words))
 
 
 def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -28,6 +28,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     features.attention,
     features.attention_over_seeds,
     features.attention_that_changes,
+    features.rivals,
     distances.redundancy,
     types.of_heads,
     norms.of_kinds,

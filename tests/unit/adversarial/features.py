@@ -8,8 +8,20 @@ import pandas as pd
 
 from adversarial import encoders
 from adversarial.encoders import LAYERS, Corpus, Encoder
-from adversarial.trials import LEVEL, POWER, Flags, Size, Statements, Trial
+from adversarial.trials import (
+    LEVEL,
+    LIMIT,
+    NULL,
+    ONE_END,
+    POWER,
+    Flags,
+    Size,
+    Statements,
+    Trial,
+    once,
+)
 from darksecrets.core.run.states import RANDOM
+from darksecrets.core.stats.crossed import drawn_means, excess_over_rivals
 from darksecrets.paper.features.changes import changes
 from darksecrets.paper.features.levels import levels
 from darksecrets.paper.features.profiles import Profiles
@@ -19,6 +31,9 @@ from darksecrets.paper.features.trends import origins, trends
 _SURE = 0.975
 """A statement that is as probable as this is said to be true, as claims do."""
 _SEEDS = 3
+_FEATURES = 9
+_SHAPE = 0.2
+"""Of a gamma distribution: four in ten numbers are below 0.01, one in twenty is above 1."""
 _MANY = 48
 """Examples that bootstrap intervals of rare features need."""
 _ORIGINS = ("correlation", "random", "difference")
@@ -106,6 +121,30 @@ def attention_that_changes(size: Size, folder: Path) -> Iterator[Trial]:
         for name in ("correlation", "difference"):
             made.interval("attention_origins", name, origin)
     yield from made.trials(kind, POWER)
+
+
+def rivals(size: Size, folder: Path) -> Iterator[Trial]:
+    """Whether a feature is said to get less than others that get as much as it does.
+
+    All share the greatest weight. One may get much in few examples and little in most: its mean is
+    then often far below the truth, and what varies about it, too.
+    """
+    for skewed, truth in ((False, NULL), (True, LIMIT)):
+        for seeds in (1, _SEEDS):
+            rng, refuted = np.random.default_rng([16, seeds]), []
+            for _ in range(5 * size.sweeps):
+                weights = rng.normal(0, 0.1, (1, size.examples, _FEATURES))
+                if skewed:
+                    weights[0, :, 0] = 0.1 * (rng.gamma(_SHAPE, size=size.examples) - _SHAPE)
+                    weights[0, :, 0] /= np.sqrt(_SHAPE)
+                moved = rng.normal(0, 0.005 * (seeds > 1), (seeds, 1, _FEATURES))
+                drawn = drawn_means(weights + moved, 500, rng)[None]
+                means = (weights + moved).mean(axis=(0, 1))[None]
+                refuted.append(excess_over_rivals(means, drawn, 0.0)[2, 0] < 0)
+            kind = "one gets much in few examples" if skewed else "all are as even"
+            kind = f"nine features share the greatest weight, {kind}, {seeds} seeds"
+            name = "attention_levels: interval of over_rivals below 0"
+            yield once(name, kind, refuted, ONE_END, truth)
 
 
 def _measured(

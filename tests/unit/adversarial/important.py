@@ -185,7 +185,8 @@ def gates(size: Size, folder: Path) -> Iterator[Trial]:
         for _ in range(size.sweeps):
             labels = rng.integers(0, 2, size.examples)
             found = _kept(rng, labels, better, spread)
-            table = learned_gates(found, labels, TASK, resamples=SAMPLES.bootstrap, seed=3)
+            units = np.arange(size.examples)
+            table = learned_gates(found, labels, units, TASK, resamples=SAMPLES.bootstrap, seed=3)
             rows = table[table["chosen_by"] != RANDOM]
             if truth == POWER:
                 rows = rows[rows["chosen_by"] == LEARNED]
@@ -239,4 +240,4 @@ def _removed(known: Together, names: list[str], shape: Shape) -> SweepResult:
     kinds = ["baseline"] + ["set"] * (len(rows) - 1)
     sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": list(rows)})
     idx = np.arange(len(known.labels))
-    return SweepResult(sets, np.stack(list(rows.values())), known.labels, idx)
+    return SweepResult(sets, np.stack(list(rows.values())), known.labels, idx, idx)

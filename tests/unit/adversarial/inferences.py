@@ -133,6 +133,7 @@ def ablation(size: Size, folder: Path) -> Iterator[Trial]:
             ("equal models", shape, _unchanged),
             ("equal models, all sets change alike", alike, _unchanged),
             ("shuffled labels", shape, _shuffled),
+            ("examples repeated one to four times", shape, sweeps.repeated),
         ):
             drawn = (change(sweeps.sweep(name, rng, of), rng) for _ in range(size.sweeps))
             tables = [_statements(known, metric) for known in drawn]

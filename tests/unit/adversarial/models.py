@@ -67,9 +67,8 @@ def _outcomes(
     result = sweeps.sweep(sweeps.CLASSES, rng, shape, dict(enumerate(added.tolist()))).result
     rows = result.predictions[1 : 2 * seeds + 1]
     states = dict(zip(_STATES, np.split(rows, 2), strict=True))
-    return comparison.Outcomes(
-        dataclasses.replace(TASK, name=task), result.labels, states, range(seeds)
-    )
+    named = dataclasses.replace(TASK, name=task)
+    return comparison.Outcomes(named, result.labels, result.units, states, range(seeds))
 
 
 def of_seeds(size: Size, folder: Path) -> Iterator[Trial]:

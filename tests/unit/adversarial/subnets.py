@@ -62,7 +62,7 @@ def _predictions(rng: np.random.Generator, examples: int, quality: np.ndarray) -
     noise = _SPREAD * rng.normal(size=(len(added), examples))
     right = _EASY + rng.normal(size=examples) + noise + added[:, None] > 0
     predictions = np.where(right, labels, 1 - labels)
-    return SweepResult(sets_of(names), predictions, labels, np.arange(examples))
+    return SweepResult(sets_of(names), predictions, labels, *2 * [np.arange(examples)])
 
 
 def _of_one_size() -> pd.DataFrame:

@@ -7,6 +7,7 @@ predictions are exchangeable, and their true scores are known.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -102,7 +103,7 @@ def sweep(
     together[0] = own[0]  # what disabling does in all sets alike, it does not do to the intact one
     make = _regression if task == REGRESSION else _classes
     predictions, labels, true = make(shape.noise, together, added, rng)
-    result = SweepResult(sets, predictions, labels, np.arange(shape.examples))
+    result = SweepResult(sets, predictions, labels, *2 * [np.arange(shape.examples)])
     return Known(task, result, {name: of - of[0] for name, of in true.items()})
 
 
@@ -136,7 +137,21 @@ def several(
     rows = noise.reshape(-1, shape.examples)
     predictions, labels, _ = _classes(shape.noise, rows, added.ravel(), rng)
     idx = np.arange(shape.examples)
-    return [SweepResult(sets, part, labels, idx) for part in np.split(predictions, count)]
+    return [SweepResult(sets, part, labels, idx, idx) for part in np.split(predictions, count)]
+
+
+def repeated(known: Known, rng: np.random.Generator) -> Known:
+    """The same sweep with every example one to four times."""
+    result = known.result
+    units = np.repeat(result.units, rng.integers(1, 5, len(result.units)))
+    copies = dataclasses.replace(
+        result,
+        predictions=result.predictions[:, units],
+        labels=result.labels[units],
+        idx=np.arange(len(units)),
+        units=units,
+    )
+    return dataclasses.replace(known, result=copies)
 
 
 def _classes(
@@ -216,7 +231,7 @@ class Together:
         sets = places(shape)
         sets = sets[sets["kind"].isin(["baseline", "head"])].reset_index(drop=True)
         rows = [self.predicted_intact(), *(self.predicted([n]) for n in range(len(self.heads)))]
-        return SweepResult(sets, np.stack(rows), self.labels, np.arange(len(self.labels)))
+        return SweepResult(sets, np.stack(rows), self.labels, *2 * [np.arange(len(self.labels))])
 
     def predicted_intact(self) -> npt.NDArray[np.int64]:
         """[examples] predictions of the intact model."""
@@ -241,4 +256,4 @@ class Together:
         kinds = ["baseline"] + ["set"] * (len(rows) - 1)
         sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": list(rows)})
         idx = np.arange(len(self.labels))
-        return SweepResult(sets, np.stack(list(rows.values())), self.labels, idx)
+        return SweepResult(sets, np.stack(list(rows.values())), self.labels, idx, idx)

@@ -88,7 +88,9 @@ def score_orders(
     scored, sizes = [], []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        scores = score_resampled(metric, result.predictions, result.labels, resamples, rng)
+        scores = score_resampled(
+            metric, result.predictions, result.labels, result.units, resamples, rng
+        )
         curves = _curves(scores, result, plan, rng)
         chance = score_of_most_frequent(result.labels, metric, task)
         for name in plan.names:

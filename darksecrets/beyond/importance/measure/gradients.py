@@ -31,6 +31,7 @@ from darksecrets.core.models.mlps import mlps_of
 from darksecrets.core.models.selectors import Heads
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.progress import progress
+from darksecrets.core.stats.units import first_of_each
 
 
 @dataclass(frozen=True)
@@ -105,19 +106,21 @@ class Gradients:
     mlp_exact: Floats | None = None
 
 
-def sample(examples: int, size: int, seed: int) -> list[int]:
-    """Row numbers of a random sample of a split; half of its rows if twice as many are too many."""
-    return _shuffled(examples, seed)[: min(size, (examples + 1) // 2)]
+def sample(split: EncodedSplit, size: int, seed: int) -> list[int]:
+    """Row numbers of a random sample of different texts of a split, at most half of them."""
+    rows = _shuffled(split, seed)
+    return rows[: min(size, (len(rows) + 1) // 2)]
 
 
-def held_out(examples: int, size: int, seed: int) -> list[int]:
+def held_out(split: EncodedSplit, size: int, seed: int) -> list[int]:
     """Row numbers of as many others, as far as there are, for what `sample` must not choose."""
-    size = min(size, (examples + 1) // 2)
-    return _shuffled(examples, seed)[size : 2 * size]
+    rows = _shuffled(split, seed)
+    size = min(size, (len(rows) + 1) // 2)
+    return rows[size : 2 * size]
 
 
-def _shuffled(examples: int, seed: int) -> list[int]:
-    return np.random.default_rng(seed).permutation(examples).tolist()
+def _shuffled(split: EncodedSplit, seed: int) -> list[int]:
+    return np.random.default_rng(seed).permutation(first_of_each(split.units)).tolist()
 
 
 def measure(

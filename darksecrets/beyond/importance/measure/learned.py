@@ -32,7 +32,7 @@ from darksecrets.beyond.importance.measure.learning import (
 )
 from darksecrets.beyond.importance.measure.orders import Order
 from darksecrets.beyond.importance.measure.pruning import ascending
-from darksecrets.core.arrays import Floats, Singles, Values
+from darksecrets.core.arrays import Floats, Integers, Singles, Values
 from darksecrets.core.data.metrics import (
     METRICS,
     PERCENT,
@@ -211,7 +211,13 @@ def _gates(learned: Mapping[float, Trained]) -> pd.DataFrame:
 
 
 def learned_gates(
-    found: GateResult, labels: Values, task: Task, *, resamples: int, seed: int
+    found: GateResult,
+    labels: Values,
+    units: Integers,
+    task: Task,
+    *,
+    resamples: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Score every set of heads, against all heads and against as many at random.
 
@@ -222,6 +228,7 @@ def learned_gates(
     Args:
         found: What gates have learned.
         labels: [validation examples].
+        units: [validation examples] numbers of their units, see `darksecrets.core.stats.units`.
         task: The task.
         resamples: Number of bootstrap samples.
         seed: Their seed.
@@ -236,7 +243,7 @@ def learned_gates(
     rows: list[dict[str, Any]] = []
     for metric in task.metrics:
         rng = np.random.default_rng(seed)
-        scores = score_resampled(metric, predictions, labels, resamples, rng)
+        scores = score_resampled(metric, predictions, labels, units, resamples, rng)
         chance = score_of_most_frequent(labels, metric, task)
         rows += [
             {**row, **about, "metric": metric, "chance": chance}

@@ -267,7 +267,7 @@ def layer_needs(
     """
     rows = [0, *np.flatnonzero(result.sets["name"].isin(layers))]
     sets = result.sets.iloc[rows].reset_index(drop=True)
-    part = SweepResult(sets, result.predictions[rows], result.labels, result.idx)
+    part = dataclasses.replace(result, sets=sets, predictions=result.predictions[rows])
     places = pd.DataFrame([layers[name] for name in sets["name"][1:]], columns=["layer", "kept"])
     tables = []
     for metric, scores in plain(part, task).items():

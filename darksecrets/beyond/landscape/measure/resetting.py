@@ -153,6 +153,7 @@ def outputs_of(mixture: Mixture, split: EncodedSplit, task: Task) -> Reset:
         swapped=found[places],
         idx=split.idx,
         labels=split.labels,
+        units=split.units,
     )
 
 

@@ -32,6 +32,7 @@ class Reset:
         swapped: [swaps, examples, outputs] with each of them reset.
         idx: [examples] numbers of the validation examples.
         labels: [examples] their labels.
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
     """
 
     swaps: pd.DataFrame
@@ -39,6 +40,7 @@ class Reset:
     swapped: Logits
     idx: Integers
     labels: Labels
+    units: Integers
 
     def save(self, folder: Path) -> None:
         """Write the folder; it appears complete or not at all."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from darksecrets.beyond.syntax.declared import NOMINAL, PRONOUN, PROPER
 from darksecrets.core.data.sentences import Mention, Sentence
+from darksecrets.core.stats.units import first_of_each, numbered_texts
 
 Places = npt.NDArray[np.int64]
 
@@ -90,14 +91,18 @@ def texts_of(sentences: Sequence[Sentence]) -> list[Text]:
 
 
 def documents(sentences: Sequence[Sentence], texts: int, seed: int) -> list[Sentence]:
-    """The sentences of documents, a random choice of them, in order.
+    """The sentences of different documents, a random choice of them, in order.
 
     Args:
         sentences: Of any number of documents.
         texts: How many documents to keep; all if there are fewer.
         seed: Seed of the choice.
     """
-    numbers = sorted({sentence.document for sentence in sentences})
+    written: dict[int, list[str]] = {}
+    for sentence in sentences:
+        written.setdefault(sentence.document, []).append(sentence.text)
+    units = numbered_texts([[" ".join(own) for own in written.values()]])
+    numbers = sorted(np.array([*written])[first_of_each(units)].tolist())
     chosen = set(random.Random(seed).sample(numbers, min(texts, len(numbers))))
     return [sentence for sentence in sentences if sentence.document in chosen]
 

@@ -18,6 +18,7 @@ from darksecrets.core.data import conllu_files
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.libraries import can_import
+from darksecrets.core.stats.units import first_of_each, numbered_texts
 
 
 def describe(settings: Settings) -> str:
@@ -82,9 +83,11 @@ def read_texts(path: Path) -> list[Sentence]:
 
 
 def some(sentences: Sequence[Sentence], settings: Settings) -> list[Sentence]:
-    """As many sentences as the settings say, a random choice in their order."""
-    rng, wanted = random.Random(settings.seed), min(settings.sentences, len(sentences))
-    return [sentences[place] for place in sorted(rng.sample(range(len(sentences)), wanted))]
+    """As many different sentences as the settings say, a random choice in their order."""
+    units = numbered_texts([[sentence.text for sentence in sentences]])
+    places = first_of_each(units).tolist()
+    rng, wanted = random.Random(settings.seed), min(settings.sentences, len(places))
+    return [sentences[place] for place in sorted(rng.sample(places, wanted))]
 
 
 def annotated(annotations: Sequence[Path], seed: int) -> list[Sentence]:

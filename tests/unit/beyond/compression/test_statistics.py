@@ -1,6 +1,7 @@
 """What is retained, against plain resampling; models that know nothing do not pass."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from compressed import measured
 from glue import TASKS
@@ -12,6 +13,10 @@ from darksecrets.beyond.compression.measure import Measured, Variant, compressio
 OPTIONS = {"tolerance": 1.0, "resamples": 2000, "seed": 4}
 
 
+def scored(models: list[Measured], labels: np.ndarray, task: str = "RTE") -> pd.DataFrame:
+    return compression(models, labels, np.arange(len(labels)), TASKS[task], **OPTIONS)
+
+
 def right(labels: np.ndarray, wrong: int) -> np.ndarray:
     """Predictions of which the first few are wrong."""
     return np.where(np.arange(len(labels)) < wrong, 1 - labels, labels)
@@ -21,9 +26,7 @@ def test_what_is_retained_against_plain_resampling():
     """Ends within a point of those of examples drawn one by one."""
     labels = np.random.default_rng(1).permutation(np.arange(200) % 2)
     whole, smaller = right(labels, 20), right(labels, 50)
-    found = compression(
-        [measured(whole, "none"), measured(smaller, saved=25)], labels, TASKS["RTE"], **OPTIONS
-    )
+    found = scored([measured(whole, "none"), measured(smaller, saved=25)], labels)
     row = found.iloc[1]
     assert row["baseline"] == pytest.approx(90)
     assert row["score"] == pytest.approx(75)
@@ -52,7 +55,7 @@ def test_what_is_retained_against_plain_resampling():
 def test_the_same_decisions_are_retained():
     labels = np.arange(100) % 2
     whole = measured(right(labels, 10), "none")
-    found = compression([whole, whole], labels, TASKS["RTE"], **OPTIONS).iloc[1]
+    found = scored([whole, whole], labels).iloc[1]
     assert (found["delta"], found["retention"], found["agreement"]) == (0, 100, 1)
     assert found["retained"]
 
@@ -68,9 +71,7 @@ def test_a_model_that_knows_nothing_does_not_pass(kind, accuracy):
         labels = rng.permutation(np.arange(300) % 2)
         whole = np.where(rng.random(300) < accuracy, labels, 1 - labels)
         guess = rng.integers(2, size=300) if kind == "at random" else np.ones(300, dtype=int)
-        found = compression(
-            [measured(whole, "none"), measured(guess)], labels, TASKS["RTE"], **OPTIONS
-        ).iloc[1]
+        found = scored([measured(whole, "none"), measured(guess)], labels).iloc[1]
         passed += bool(found["retained"])
         if accuracy == 0.52:
             assert found["retention"] > 75
@@ -80,7 +81,7 @@ def test_a_model_that_knows_nothing_does_not_pass(kind, accuracy):
 def test_a_whole_model_near_chance_has_no_share_above_it():
     labels = np.arange(100) % 2
     whole = measured(right(labels, 48), "none")
-    found = compression([whole, whole], labels, TASKS["RTE"], **OPTIONS)
+    found = scored([whole, whole], labels)
     assert found["above_chance"].isna().all()
     assert not found["retained"].any()
 
@@ -100,7 +101,7 @@ def test_regressions_and_other_classes(task):
         Measured(Variant(method, 0, "", lambda _: None), 9, 9, 9, 9, np.float32(each))
         for method, each in zip(("none", "8 bits", "random weights"), logits, strict=True)
     ]
-    table = compression(found, labels, TASKS[task], **OPTIONS)
+    table = scored(found, labels, task)
     assert len(table) == 3 * len(TASKS[task].metrics)
     assert table["agreement"].isna().all() == (task == "STS-B")
     if task != "STS-B":

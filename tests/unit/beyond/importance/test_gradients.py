@@ -199,8 +199,11 @@ def test_a_loss_that_is_not_finite_is_named(case):
 
 
 @pytest.mark.parametrize(("examples", "size"), [(100, 30), (60, 30), (45, 30), (5, 9), (1, 3)])
-def test_a_sample_and_what_is_held_out_have_no_row_in_common(examples, size):
-    rows, others = of.sample(examples, size, 1), of.held_out(examples, size, 1)
+def test_a_sample_and_what_is_held_out_have_no_text_in_common(examples, size):
+    texts = np.tile(np.arange(4, examples + 4, dtype=np.int32), 2)  # each of them twice
+    starts, idx = np.arange(2 * examples + 1), np.arange(2 * examples)
+    split = EncodedSplit(idx, idx, starts, {"input_ids": texts}, {"input_ids": 0})
+    rows, others = of.sample(split, size, 1), of.held_out(split, size, 1)
     assert len({*rows, *others}) == len(rows) + len(others) == min(examples, 2 * size)
     assert 0 <= len(rows) - len(others) <= 1
     assert {*rows, *others} <= set(range(examples))

@@ -175,14 +175,16 @@ def test_without_trained_controls_only_gates_are_trained(start, tmp_path):
 
 
 def test_gates_that_know_the_model_beat_random_heads(found, start):
-    table = learned_gates(found, start.validation.labels, TASK, resamples=100, seed=1)
+    table = learned_gates(
+        found, start.validation.labels, start.validation.units, TASK, resamples=100, seed=1
+    )
     rows = table.set_index(["penalty", "weights", "chosen_by"])
     assert rows.loc[(0.02, "fine-tuned", "learned"), "p_random"] <= 0.1
 
 
 def test_scores_are_those_of_loops(found, start, tmp_path):
     labels = start.validation.labels
-    table = learned_gates(found, labels, TASK, resamples=400, seed=1)
+    table = learned_gates(found, labels, np.arange(len(labels)), TASK, resamples=400, seed=1)
     LEARNED_GATES.write(identify(table, "RTE", "finetuned/seed-1"), tmp_path / "a.csv")
     HEAD_GATES.write(identify(found.gates, "RTE", "finetuned/seed-1"), tmp_path / "b.csv")
     assert len(table) == 2 * 6
@@ -226,7 +228,7 @@ def test_intervals_of_a_difference_are_those_of_its_standard_error():
     others = [Kept(0.1, "random", "fine-tuned", 3, predicted(0.3)) for _ in range(5)]
     kept = [Kept(0.1, "learned", "fine-tuned", 3, mine), *others]
     found = GateResult({"fine-tuned": intact, "trained on": intact}, kept, NEEDED)
-    table = learned_gates(found, labels, TASK, resamples=2000, seed=1)
+    table = learned_gates(found, labels, np.arange(len(labels)), TASK, resamples=2000, seed=1)
     row = table[table["chosen_by"] == "learned"].iloc[0]
     hits = [logits.argmax(axis=1) == labels for logits in (mine, intact)]
     error = 100 * (hits[0].astype(float) - hits[1]).std() / np.sqrt(size)

@@ -257,7 +257,7 @@ def result(table: pd.DataFrame) -> SweepResult:
     flips = rng.random((len(names) + 1, 90)) < np.array(wrong)[:, None]
     kinds = ["baseline"] + ["set"] * len(names)
     sets = pd.DataFrame({"kind": kinds, "layer": pd.NA, "head": pd.NA, "name": ["none", *names]})
-    return SweepResult(sets, np.where(flips, 1 - labels, labels), labels, np.arange(90))
+    return SweepResult(sets, np.where(flips, 1 - labels, labels), labels, *2 * [np.arange(90)])
 
 
 def test_curves_are_scores_on_all_examples(table, result, tmp_path):

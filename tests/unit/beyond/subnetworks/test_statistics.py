@@ -17,6 +17,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify
 
 EXAMPLES, DRAWN = 60, 20
+IDX = np.arange(EXAMPLES)
 OPTIONS = {"resamples": 300, "seed": 3}
 
 
@@ -28,12 +29,10 @@ def result(task: str, draws: int = DRAWN) -> SweepResult:
     if kind.is_regression:
         labels = rng.normal(size=EXAMPLES).astype(np.float32)
         found = np.stack([labels + 3 * n * rng.normal(size=EXAMPLES) for n in noise])
-        return SweepResult(sets_of(names), found.astype(np.float32), labels, np.arange(EXAMPLES))
+        return SweepResult(sets_of(names), found.astype(np.float32), labels, IDX, IDX)
     labels = rng.integers(0, 2, EXAMPLES)
     flipped = rng.random((len(names), EXAMPLES)) < np.array(noise)[:, None] / 2
-    return SweepResult(
-        sets_of(names), np.where(flipped, 1 - labels, labels), labels, np.arange(EXAMPLES)
-    )
+    return SweepResult(sets_of(names), np.where(flipped, 1 - labels, labels), labels, IDX, IDX)
 
 
 def masks(*of_tasks: tuple[str, int, Parts, Parts]) -> pd.DataFrame:

@@ -90,6 +90,19 @@ def test_fewer_examples_than_a_batch():
     assert sorted(GroupedByLength(np.array([5, 3, 9]), 32, 1)) == [0, 1, 2]
 
 
+def test_examples_of_which_a_model_reads_the_same_are_one_unit():
+    ids, segments = [5, 6, 5, 6, 7, 5, 6, 6, 5], [0, 1, 0, 1, 0, 0, 0, 0, 1]
+    starts = np.array([0, 2, 4, 5, 7, 9])  # the fourth differs in its segments, the fifth in order
+    split = EncodedSplit(
+        np.arange(5),
+        np.zeros(5, int),
+        starts,
+        {"input_ids": np.array(ids), "token_type_ids": np.array(segments)},
+        {"input_ids": 0, "token_type_ids": 0},
+    )
+    assert split.units.tolist() == [0, 0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("multiple", [1, 4, 8])
 def test_tokens_are_rounded_up_but_not_beyond_the_longest_example(multiple):
     starts = np.cumsum([0, 3, 5, 11])

@@ -184,6 +184,12 @@ def test_small_data_is_sampled_whole(saved, size):
     assert sample(saved, size, seed=7) == list(range(10, 310, 3))
 
 
+def test_equal_texts_are_sampled_once(tmp_path):
+    rows: Rows = [(8, "a", "c", 1), (1, "c", "a", 0), (2, "A", " c", 0), (5, "a", "a", 0)]
+    dataset(MRPC, TRAIN, rows).save_to_disk(tmp_path / "data")
+    assert sample(tmp_path / "data", 9, seed=1) == [1, 5, 8]
+
+
 def test_sample_reaches_every_example(saved):
     # 40 draws of half: missing a given example has probability 2⁻⁴⁰.
     seen = set().union(*(sample(saved, 50, seed) for seed in range(40)))

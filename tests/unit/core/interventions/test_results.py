@@ -14,14 +14,16 @@ def result(kinds=("baseline", "head", "layer")):
             "name": ["nothing", "layer 1 head 3", "all of layer 2"],
         }
     )
-    return SweepResult(sets, np.array([[0, 1], [1, 1], [0, 0]]), np.array([0, 1]), np.array([7, 4]))
+    return SweepResult(
+        sets, np.array([[0, 1], [1, 1], [0, 0]]), np.array([0, 1]), np.array([7, 4]), np.arange(2)
+    )
 
 
 def test_what_is_saved_is_read_back(tmp_path):
     result().save(tmp_path / "sweep")
     read = SweepResult.load(tmp_path / "sweep")
     pd.testing.assert_frame_equal(read.sets, result().sets)
-    for name in ("predictions", "labels", "idx"):
+    for name in ("predictions", "labels", "idx", "units"):
         assert np.array_equal(getattr(read, name), getattr(result(), name))
 
 

@@ -78,7 +78,7 @@ def test_swaps_are_those_of_a_plain_loop_over_all_of_them(metric):
     size = np.abs(differences)
     exact = np.mean(size >= size[0] - 1e-12)
     score = swaps_of(first, second, labels, metric)
-    found = swapped_differences(score, 8, 20000, np.random.default_rng(0))
+    found = swapped_differences(score, np.arange(8), 20000, np.random.default_rng(0))
     assert found[0] == pytest.approx(differences[0])
     # Five standard errors of 20000 random swaps.
     assert permutation_p(found) == pytest.approx(exact, abs=0.018)
@@ -95,7 +95,9 @@ def test_with_one_seed_swaps_give_mcnemars_test_and_the_exact_test_of_f1():
     }
     for metric, p in exact.items():
         score = swaps_of(first[None], second[None], labels, metric)
-        found = permutation_p(swapped_differences(score, 60, 20000, np.random.default_rng(0)))
+        found = permutation_p(
+            swapped_differences(score, np.arange(60), 20000, np.random.default_rng(0))
+        )
         assert found == pytest.approx(p, abs=0.018)
 
 
@@ -114,12 +116,14 @@ def trial(rng: np.random.Generator, seeds: int, spread: float, gain: float) -> t
 
     first, second = predict(gain), predict(0.0)
     score = class_score(classification.accuracy, np.concatenate([first, second]), labels)
-    drawn = resampled(score, examples, 200, rng)
+    drawn = resampled(score, np.arange(examples), 200, rng)
     difference = drawn[:, :seeds].mean(axis=1) - drawn[:, seeds:].mean(axis=1)
     mean = mean_over_seeds(
         (first.mean(axis=1) - second.mean(axis=1)), float(difference.var(ddof=1))
     )
-    swapped = swapped_differences(swaps_of(first, second, labels, "accuracy"), examples, 200, rng)
+    swapped = swapped_differences(
+        swaps_of(first, second, labels, "accuracy"), np.arange(examples), 200, rng
+    )
     return max(mean.p, permutation_p(swapped)), mean.low <= 0 <= mean.high
 
 

@@ -177,7 +177,8 @@ def null(seed: int, examples: int = 200) -> SweepResult:
     labels = rng.integers(0, 2, examples)
     right = np.tile(rng.random(examples) < 0.5, (len(sets), 1))
     right ^= rng.random(right.shape) < 0.1
-    return SweepResult(sets, np.where(right, labels, 1 - labels), labels, np.arange(examples))
+    predictions, idx = np.where(right, labels, 1 - labels), np.arange(examples)
+    return SweepResult(sets, predictions, labels, idx, idx)
 
 
 def test_a_head_that_does_help_survives():
@@ -283,3 +284,42 @@ def test_p_values_of_ranks_know_no_distances():
         found = [p_values(one, metric, 199, np.random.default_rng(0)) for one in (result, bent)]
         assert np.array_equal(*found) == same
         assert found[0][0] == 1
+
+
+# --- Repeated examples ------------------------------------------------------------------------
+
+
+def repeated(result: SweepResult, units: np.ndarray) -> SweepResult:
+    """The sweep with some examples more than once."""
+    return dataclasses.replace(
+        result,
+        predictions=result.predictions[:, units],
+        labels=result.labels[units],
+        idx=np.arange(len(units)),
+        units=units,
+    )
+
+
+@pytest.mark.parametrize("task", ["MRPC", "STS-B"])
+def test_three_copies_of_every_example_say_what_one_says(task):
+    result = sweep(task, examples=40, changed=0.3)
+    copies = repeated(result, np.tile(np.arange(40), 3))
+    for one, three in zip(
+        (*effects(result, TASKS[task], RESAMPLING), best(result, TASKS[task], RESAMPLING)),
+        (*effects(copies, TASKS[task], RESAMPLING), best(copies, TASKS[task], RESAMPLING)),
+        strict=True,
+    ):
+        pd.testing.assert_frame_equal(one, three, rtol=1e-6, atol=1e-6)
+
+
+def test_copies_do_not_make_equal_models_differ():
+    """Each example one to four times; with the copies as units, tests pass in half of the cases."""
+    rng, task = np.random.default_rng(8), dataclasses.replace(TASKS["MRPC"], metrics=("accuracy",))
+    passed, as_units = [], []
+    for seed in range(60):
+        result = sweep("MRPC", examples=150, changed=0.15, seed=seed)
+        copies = repeated(result, np.repeat(np.arange(150), rng.integers(1, 5, 150)))
+        apart = dataclasses.replace(copies, units=np.arange(len(copies.idx)))
+        for given, found in ((copies, passed), (apart, as_units)):
+            found.append(p_values(given, task.metrics[0], 0, rng)[1:] < 0.05)
+    assert np.mean(passed) < 0.06 < 0.15 < np.mean(as_units)

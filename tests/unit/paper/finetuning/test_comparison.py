@@ -57,7 +57,7 @@ def outcomes(task: str, seeds: int) -> Outcomes:
             for (name, s), guess in zip(SKILL.items(), guesses, strict=True)
         }
         predictions |= {"majority": np.ones((1, EXAMPLES), dtype=np.int64)}
-    return Outcomes(TASKS[task], labels, predictions, range(1, seeds + 1))
+    return Outcomes(TASKS[task], labels, np.arange(len(labels)), predictions, range(1, seeds + 1))
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_few_examples_that_differ_are_no_evidence():
     labels = np.arange(EXAMPLES) % 2
     worse = np.where(np.arange(EXAMPLES) < 4, 1 - labels, labels)
     rows = {"finetuned": labels[None], "pretrained": worse[None], "majority": 0 * labels[None]}
-    given = Outcomes(TASKS["RTE"], labels, rows, [1])
+    given = Outcomes(TASKS["RTE"], labels, np.arange(len(labels)), rows, [1])
     _, differences, _ = compare([given], Resampling(4000, 1))
     row = differences.set_index(["model", "reference"]).loc[("finetuned", "pretrained")]
     assert row["ci_low"] > 0
@@ -169,7 +169,7 @@ def test_equal_models_have_no_difference():
     given = outcomes("MRPC", 2)
     same = dict.fromkeys(given.predictions, given.predictions["frozen"])
     _, differences, averaged = compare(
-        [Outcomes(given.task, given.labels, same, given.seeds)], Resampling(200, 1)
+        [dataclasses.replace(given, predictions=same)], Resampling(200, 1)
     )
     for table in (differences, averaged):
         assert (table[["difference", "ci_low", "ci_high"]] == 0).all(axis=None)
@@ -190,7 +190,7 @@ def test_a_state_that_is_missing_is_not_compared():
     given = outcomes("RTE", 1)
     some = {name: p for name, p in given.predictions.items() if name != "frozen"}
     means, differences, averaged = compare(
-        [Outcomes(given.task, given.labels, some, given.seeds)], Resampling(200, 1)
+        [dataclasses.replace(given, predictions=some)], Resampling(200, 1)
     )
     assert "frozen" not in set(means["model"])
     for table in (differences, averaged):
@@ -204,13 +204,28 @@ def test_swapping_correlations_is_the_test_of_the_sweep():
     labels = rng.normal(size=40)
     first, second = (labels + rng.normal(0, s, 40) for s in (0.6, 1.2))
     score = exchangeable("pearson", 7 * first[None] + 3, second[None], labels=labels)
-    found = swapped_differences(score, 40, 20000, np.random.default_rng(0))
+    found = swapped_differences(score, np.arange(40), 20000, np.random.default_rng(0))
     assert found[0] == pytest.approx(
         pearsonr(labels, first).statistic - pearsonr(labels, second).statistic
     )
     rows = standardized(np.array([second, first]))
     expected = correlation_permutation(rows, standardized(labels), 20000, np.random.default_rng(1))
     assert permutation_p(found) == pytest.approx(expected[1], abs=0.02)
+
+
+@pytest.mark.parametrize("task", ["MRPC", "STS-B"])
+def test_three_copies_of_every_example_say_what_one_says(task):
+    given = outcomes(task, 2)
+    units = np.tile(given.units, 3)
+    predictions = {name: rows[:, units] for name, rows in given.predictions.items()}
+    copies = dataclasses.replace(
+        given, labels=given.labels[units], units=units, predictions=predictions
+    )
+    for one, three in zip(
+        compare([given], Resampling(200, 1)), compare([copies], Resampling(200, 1)), strict=True
+    ):
+        counts = [name for name in one if name == "examples"]
+        pd.testing.assert_frame_equal(one.drop(columns=counts), three.drop(columns=counts))
 
 
 # --- Reading ----------------------------------------------------------------------------------
@@ -227,9 +242,9 @@ def write(folder: Path, state: str, seed: int, idx: list[int]) -> Path:
 def write_baselines(folder: Path) -> Path:
     path = folder / "baselines.csv"
     rows = [
-        {"task": "RTE", "baseline": name, "idx": idx, "label": label, "prediction": 1}
+        {"task": "RTE", "baseline": name, "idx": idx, "text": text, "label": label, "prediction": 1}
         for name in tables.BASELINE_NAMES
-        for idx, label in zip([5, 3, 9], [0, 1, 1], strict=True)
+        for idx, text, label in zip([5, 3, 9], [0, 1, 0], [0, 1, 1], strict=True)
     ]
     tables.BASELINE_PREDICTIONS.write(pd.DataFrame(rows), path)
     return path
@@ -292,7 +307,7 @@ def learners(right: dict[str, float], examples: int = 400, seeds: int = 3) -> Ou
     predictions |= {"bag of words": predictions["bag of words"][:1]}
     predictions |= {"majority": np.zeros((1, examples), dtype=np.int64)}
     task = dataclasses.replace(TASKS["MNLI"], labels=tuple("abcde"))
-    return Outcomes(task, labels, predictions, range(1, seeds + 1))
+    return Outcomes(task, labels, np.arange(len(labels)), predictions, range(1, seeds + 1))
 
 
 @pytest.mark.parametrize(
@@ -399,6 +414,6 @@ def test_models_at_chance_seldom_pass_for_ones_that_learned():
         guesses = rng.integers(2, size=(1, 100))
         predictions = {"finetuned": guesses, "majority": np.zeros((1, 100), dtype=np.int64)}
         predictions["bag of words"] = predictions["majority"]
-        outcome = Outcomes(TASKS["RTE"], labels, predictions, [1])
+        outcome = Outcomes(TASKS["RTE"], labels, np.arange(len(labels)), predictions, [1])
         passed += learned([outcome], Resampling(200, 1), SEEN)["learned"].item()
     assert passed / 100 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)
