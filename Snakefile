@@ -36,12 +36,9 @@ include: "workflow/rules/paper/ablation.smk"  # 4.6, 5
 
 
 # Beyond the paper, by name: see darksecrets/beyond/analyses.py.
-for ANALYSIS in analyses.find():
+for name in analyses.find():
 
-    include: f"workflow/rules/beyond/{analyses.package_of(ANALYSIS)}.smk"
-
-
-ANALYSIS = analyses.PAPER
+    include: f"workflow/rules/beyond/{analyses.package_of(name)}.smk"
 
 
 include: "workflow/rules/pages/inspect.smk"
@@ -49,10 +46,6 @@ include: "workflow/rules/pages/claims.smk"
 include: "workflow/rules/pages/atlas.smk"
 include: "workflow/rules/pages/report.smk"
 include: "workflow/rules/run.smk"
-
-
-add_code()
-offer_tables()
 
 
 onstart:

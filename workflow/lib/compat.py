@@ -12,11 +12,11 @@ imported, uses the ``hosted_repo`` of a ``HostingProviderFile``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from snakemake.io import report, sourcecache_entry
+from snakemake.io import sourcecache_entry
 
 
 def mark_in_place(path: str | Path) -> str:
@@ -39,49 +39,9 @@ def let_scripts_import_from(project: Path) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
-def rules_of(workflow: Any, folder: Path) -> Iterator[Any]:  # noqa: ANN401
-    """Rules whose rule file is below ``folder``, without those of a workflow that uses this one.
-
-    ``Rule.basedir`` is the only record of the file that a rule comes from.
-    """
-    return (rule for rule in workflow.rules if Path(str(rule.basedir)).is_relative_to(folder))
-
-
-def add_parameter(rule: Any, name: str, value: Any) -> None:  # noqa: ANN401
-    """Add a parameter to a rule after its definition, unless it has one of that name."""
-    if name not in dict(rule.params.items()):
-        rule.set_params(**{name: value})
-
-
-def script_of(rule: Any) -> Path | None:  # noqa: ANN401
-    """A rule's script, which the rule file gives relative to itself."""
-    return Path(str(rule.basedir), rule.script).resolve() if rule.script else None
-
-
-def parameter(rule: Any, name: str) -> Any:  # noqa: ANN401
-    """A parameter of a rule as given in the rule file; None if there is none of that name."""
-    return rule.params.get(name)
-
-
 def describe(rule: Any, text: str) -> None:  # noqa: ANN401
     """Set the docstring that ``snakemake --list-rules`` shows; in a rule it must be a literal."""
     rule.rule.docstring = text
-
-
-def show_in_report(
-    output: Any,  # noqa: ANN401
-    category: str,
-    labels: Callable[[Any], dict[str, str]],
-) -> None:
-    """Flag an output as a result of the report after its rule's definition.
-
-    Args:
-        output: An output of a rule.
-        category: The report's chapter.
-        labels: What the chapter's list says of the result, given the wildcards of its job.
-    """
-    flagged = report("", category=category, labels=labels)
-    output.set_flags({**output.flags, **flagged.flags})
 
 
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401

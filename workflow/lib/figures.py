@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ class Figure:
         is_made: Whether the run makes it.
         left_out: Why not, if the configuration or the encoder leaves it out.
         formats: Suffixes of its files; the report shows the first.
-        code: The module that draws it, and the function of the module.
         metrics: Metrics of the tasks that it shows, by task.
         options: Settings that the module reads.
         sources: Files that it is drawn from, by the names that the module reads them by.
@@ -33,7 +32,6 @@ class Figure:
     is_made: bool
     left_out: str
     formats: tuple[str, ...]
-    code: tuple[str, str]
     metrics: Mapping[str, list[str]]
     options: Mapping[str, str]
     sources: Mapping[str, str | list[str]]
@@ -55,21 +53,14 @@ class Figure:
         files = [file for each in sources for file in ([each] if isinstance(each, str) else each)]
         return sorted({Path(file).stem for file in files if "/tables/" in file})
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What the script that draws it is told."""
-        module, function = self.code
+    def settings(self, module: str, function: str) -> dict[str, Any]:
+        """What the script that draws it by a function of a module is told."""
         return {
             "module": module,
             "function": function,
             "metrics": self.metrics,
             "options": self.options,
         }
-
-
-def modules_of(figures: Iterable[Figure]) -> list[str]:
-    """Modules that draw figures, sorted."""
-    return sorted({module for module, _ in (figure.code for figure in figures)})
 
 
 def locate(project: Path, name: str, package: str | None) -> tuple[str, str]:

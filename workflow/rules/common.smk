@@ -120,6 +120,15 @@ def shipped(name: str) -> str:
     return compat.mark_in_place(os.path.relpath(RESOURCES / name))
 
 
+def code_of(script: str, *modules: str) -> str:
+    """Digest of a script's code and of all that it imports, so that editing any of it reruns the rule.
+
+    As files of the input they would fill the terminal and the records of every job, and a mere checkout, which
+    changes their times, would rerun everything. `modules` are those that it imports by a name given here.
+    """
+    return imports.digest(imports.files_of(PROJECT / "scripts" / script, *modules))
+
+
 def per_task(pattern: str) -> list[str]:
     """The pattern for every task of the run."""
     return expand(pattern, task=config["tasks"])

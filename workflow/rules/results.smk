@@ -8,7 +8,6 @@ RESULTS_OF: dict[str, list[str]] = {name: [] for name in (analyses.PAPER, *analy
 RESULTS_OF_RUN: list[str] = []  # targets of `all`: those of the analyses that this run makes
 # Names of tables that the configuration or the encoder leaves out.
 TABLES_LEFT_OUT: set[str] = set()
-ANALYSIS = analyses.PAPER  # the one whose rule file is being read
 # Tables with a row for every head and feature, or for every labelled map: too large for the report.
 NOT_OFFERED = {
     "attention_levels",
@@ -21,8 +20,8 @@ NOT_OFFERED = {
 CHECKS: dict[str, Callable[[Mapping], None]] = {}  # by rule: made before a run that has its jobs
 
 
-def add_results(*results: str, when: bool = True) -> None:
-    """Make tables (by name) and other files part of the analysis whose rule file calls this.
+def add_results(*results: str, of: str = analyses.PAPER, when: bool = True) -> None:
+    """Make tables (by name) and other files part of the paper, or `of` an analysis.
 
     They become targets of `all` if the run makes that analysis. If `when` is false, because the configuration or
     the encoder leaves them out, there are none.
@@ -34,9 +33,18 @@ def add_results(*results: str, when: bool = True) -> None:
     if not when:
         TABLES_LEFT_OUT.update(Path(file).stem for file in files if "/tables/" in file)
         return
-    RESULTS_OF[ANALYSIS] += files
-    if ANALYSIS in config["analyses"]:
+    RESULTS_OF[of] += files
+    if of in config["analyses"]:
         RESULTS_OF_RUN.extend(files)
+
+
+def table(name: str) -> str:
+    """A table as the output of a rule; the report offers it to download, unless it is too large."""
+    path = f"<results>/tables/{contracts.TABLES[name].file}"
+    if Path(path).suffix != ".csv" or name in NOT_OFFERED:
+        return path
+    labels = {"section": contracts.section_of(name), "table": f"{name}.csv"}
+    return report(path, category="Tables to download", labels=labels)
 
 
 def is_made(table: str) -> bool:
@@ -67,7 +75,6 @@ def figure(
     tasks of the run, or only `tasks`; `options` are settings that its module reads. It is not made unless `when`,
     nor if there is a reason why it is left out.
     """
-    package = None if ANALYSIS == analyses.PAPER else analyses.package_of(ANALYSIS)
     FIGURES[name] = figures.Figure(
         name=name,
         what=what,
@@ -76,7 +83,6 @@ def figure(
         is_made=bool(when) and not left_out,
         left_out=left_out,
         formats=formats,
-        code=figures.locate(PROJECT, name, package),
         metrics={task: METRICS_OF_TASKS[task] for task in tasks or METRICS_OF_TASKS},
         options=dict(options or {}),
         sources=sources,
@@ -84,21 +90,35 @@ def figure(
     return FIGURES[name]
 
 
-def draw(name: str, *members: figures.Figure, label: str = RUN_LABEL) -> None:
-    """Draw figures in one job, and add a target for each of them.
+def draw(
+    name: str,
+    *members: figures.Figure,
+    of: str = analyses.PAPER,
+    group: str | None = None,
+    label: str = RUN_LABEL,
+) -> None:
+    """Draw figures of the paper, or `of` an analysis, in one job, and add a target for each of them.
 
     Loading the libraries takes longer than drawing, so figures from the same tables share a job.
     """
     if made := [member for member in members if member.is_made]:
-        draw_together(name, made, label)
+        package = None if of == analyses.PAPER else analyses.package_of(of)
+        code = {member.name: figures.locate(PROJECT, member.name, package) for member in made}
+        draw_together(name, made, code, group, label)
     for member in members:
         add_target(member)
         compat.describe(getattr(rules, member.name), member.what)
-        add_results(*member.files, when=member.is_made)
+        add_results(*member.files, of=of, when=member.is_made)
 
 
-def draw_together(name: str, members: list[figures.Figure], label: str) -> None:
-    """Add the rule of a job that draws figures."""
+def draw_together(
+    name: str,
+    members: list[figures.Figure],
+    code: Mapping[str, tuple[str, str]],
+    group: str | None,
+    label: str,
+) -> None:
+    """Add the rule of a job that draws figures, each by the function of a module that `code` says."""
 
     rule:
         name:
@@ -115,11 +135,13 @@ def draw_together(name: str, members: list[figures.Figure], label: str) -> None:
             },
         log:
             f"<logs>/{name}.log",
+        group:
+            group
         conda:
             str(PROJECT / "envs" / "figures.yaml")
         params:
-            figures={member.name: member.settings for member in members},
-            modules=figures.modules_of(members),
+            code=code_of("core/figures.py", *sorted({module for module, _ in code.values()})),
+            figures={member.name: member.settings(*code[member.name]) for member in members},
             captions=captions_of(*(member.name for member in members), label=label),
             label=label,
             shown=captions.escape(label),
@@ -179,6 +201,7 @@ def collect(
     what: str,
     *,
     tables: Mapping[str, list[str]],
+    group: str | None = None,
 ) -> None:
     """Add a rule that makes tables of the run, each by concatenating its parts, which jobs have made."""
 
@@ -188,12 +211,15 @@ def collect(
         input:
             **tables,
         output:
-            **{table: f"<results>/tables/{contracts.TABLES[table].file}" for table in tables},
+            **{name: table(name) for name in tables},
         log:
             f"<logs>/{name}.log",
+        group:
+            group
         conda:
             str(PROJECT / "envs" / "figures.yaml")
         params:
+            code=code_of("core/collect_tables.py"),
             tables=list(tables),
         message:
             f"Gather {', '.join(tables)}"

@@ -4,43 +4,6 @@
 from darksecrets.core.run.shipped import check as check_shipped_data
 from workflow.lib.summary import readable, summarize
 
-
-def add_code() -> None:
-    """Add a digest of the modules that a script imports to its rule, so that editing one reruns the rule.
-
-    As files of the input they would fill the terminal and the records of every job, and a mere
-    checkout, which changes their times, would rerun everything.
-    """
-    for each in compat.rules_of(workflow, RULES):
-        if script := compat.script_of(each):
-            files = imports.files_of(script, *(compat.parameter(each, "modules") or []))
-            compat.add_parameter(each, "code", imports.digest(files))
-
-
-def offer_tables() -> None:
-    """Let the report offer the run's CSV tables for download, but the largest."""
-    for each in compat.rules_of(workflow, RULES):
-        for path in each.output:
-            file = Path(str(path))
-            if (
-                file.parent.name == "tables"
-                and file.suffix == ".csv"
-                and file.stem not in NOT_OFFERED
-            ):
-                compat.show_in_report(
-                    path, "Tables to download", partial(labels_of_table, file.stem)
-                )
-
-
-def labels_of_table(name: str, wildcards) -> dict[str, str]:
-    """A table's name and the paper's sections that it belongs to; the claims are about all."""
-    (section,) = (
-        of for of, tables in contracts.SECTIONS.items() if contracts.TABLES[name] in tables
-    )
-    numbers, _, title = section.partition(":")
-    return {"section": numbers.split(" ", 1)[1] if title else "all", "table": f"{name}.csv"}
-
-
 INSPECTION_RULES = {
     "inspect",
     "inspect_text",

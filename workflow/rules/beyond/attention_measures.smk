@@ -35,12 +35,15 @@ rule measure_alternatives:
         "<logs>/measure_alternatives/{task}.log",
     benchmark:
         "<benchmarks>/measure_alternatives/{task}.tsv"
+    group:
+        "attention_measures"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("beyond/measure_alternatives.py"),
         samples=lookup(dpath="samples", within=config),
         models=lambda wildcards: measured_models(wildcards.task),
         measures=OTHER_MEASURES,
@@ -64,12 +67,15 @@ rule measure_linked_alternatives:
         "<logs>/measure_linked_alternatives.log",
     benchmark:
         "<benchmarks>/measure_linked_alternatives.tsv"
+    group:
+        "linked_alternatives"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("beyond/measure_linked_alternatives.py"),
         models=["pretrained", RANDOM_MODEL],
         measures=OTHER_MEASURES,
         reading=READING,
@@ -81,7 +87,7 @@ rule measure_linked_alternatives:
         "../../../scripts/beyond/measure_linked_alternatives.py"
 
 
-ANALYSES_BY_MEASURE = sorted({*config["analyses"], ANALYSIS})
+ANALYSES_BY_MEASURE = sorted({*config["analyses"], "attention_measures"})
 PAPERS_BY_MEASURE = measures_of_claims.concerned(
     registry.select_for_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
     tables_of_alternatives.REPLACED,
@@ -107,17 +113,20 @@ rule compare_alternatives:
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
         tables=TABLES_BY_MEASURE,
     output:
-        levels="<results>/tables/attention_levels_by_measure.csv",
-        claims="<results>/tables/claims_by_measure.csv",
+        levels=table("attention_levels_by_measure"),
+        claims=table("claims_by_measure"),
     log:
         "<logs>/compare_alternatives.log",
     benchmark:
         "<benchmarks>/compare_alternatives.tsv"
+    group:
+        "claims"
     conda:
         "../../../envs/figures.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/compare_alternatives.py", *registry.modules(PAPERS_BY_MEASURE)),
         tasks=list(config["tasks"]),
         models=rules.compare_attention.params.models,
         measures=OTHER_MEASURES,
@@ -126,7 +135,6 @@ rule compare_alternatives:
         seed=lookup(dpath="samples/seed", within=config),
         run=RUN_OF_CLAIMS,
         analyses=ANALYSES_BY_MEASURE,
-        modules=registry.modules(PAPERS_BY_MEASURE),
     message:
         "Compare what models attend to by norms and effective attention"
     script:
@@ -144,7 +152,14 @@ draw(
         table="<results>/tables/attention_levels_by_measure.csv",
         learned="<results>/tables/learned.csv",
     ),
+    of="attention_measures",
+    group="claims",
 )
 
 
-add_results("attention_levels_by_measure", "claims_by_measure", when=bool(OTHER_MEASURES))
+add_results(
+    "attention_levels_by_measure",
+    "claims_by_measure",
+    of="attention_measures",
+    when=bool(OTHER_MEASURES),
+)

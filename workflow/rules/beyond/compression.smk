@@ -10,7 +10,7 @@ CHECKS["collect_compression"] = partial(
     data_checks.check_chosen, key="compression.tasks", lacks="compresses no models"
 )
 UNCOMPRESSED = compression_checks.left_out(config, RESULTS / "models" / "pretrained")
-if COMPRESSED and UNCOMPRESSED and ANALYSIS in config["analyses"] and workflow.is_main_process:
+if COMPRESSED and UNCOMPRESSED and "compression" in config["analyses"] and workflow.is_main_process:
     logger.warning(UNCOMPRESSED)
 
 
@@ -33,12 +33,15 @@ rule compress_model:
         "<logs>/compress_model/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/compress_model/{task}/seed-{seed}.tsv"
+    group:
+        "compression"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward"),
     params:
+        code=code_of("beyond/compress_model.py"),
         task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         settings=leave_out(config["compression"], "tasks"),
         tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
@@ -61,6 +64,7 @@ collect(
         )
         for name in TABLES_OF_COMPRESSION
     },
+    group="effects",
 )
 
 
@@ -89,7 +93,9 @@ draw(
         published=shipped("paper/compression_rogers2020.csv"),
         learned="<results>/tables/learned.csv",
     ),
+    of="compression",
+    group="effects",
 )
 
 
-add_results(*TABLES_OF_COMPRESSION, when=bool(COMPRESSED))
+add_results(*TABLES_OF_COMPRESSION, of="compression", when=bool(COMPRESSED))

@@ -24,12 +24,15 @@ rule measure_faithfulness:
         "<logs>/measure_faithfulness/{task}.log",
     benchmark:
         "<benchmarks>/measure_faithfulness/{task}.tsv"
+    group:
+        "faithfulness"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("beyond/measure_faithfulness.py"),
         samples=lookup(dpath="samples", within=config),
         task=entry_of_task(*EXAMPLE_KEYS),
         models=lambda wildcards: measured_models(wildcards.task)[1:],
@@ -51,6 +54,7 @@ collect(
         )
         for name in TABLES_OF_FAITHFULNESS
     },
+    group="features",
 )
 
 
@@ -77,7 +81,9 @@ draw(
         erasure="<results>/tables/erasure.csv",
         learned="<results>/tables/learned.csv",
     ),
+    of="faithfulness",
+    group="features",
 )
 
 
-add_results(*TABLES_OF_FAITHFULNESS, when=EXPLAINED)
+add_results(*TABLES_OF_FAITHFULNESS, of="faithfulness", when=EXPLAINED)

@@ -48,12 +48,15 @@ rule measure_importance:
         "<logs>/measure_importance/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/measure_importance/{task}/seed-{seed}.tsv"
+    group:
+        "ablation"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("beyond/measure_importance.py"),
         task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         examples=lookup(dpath="importance/examples", within=config),
         mode=lookup(dpath="ablation/mode", within=config),
@@ -73,6 +76,7 @@ collect(
         name: per_task_and_seed(f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv", MEASURED)
         for name in TABLES_OF_IMPORTANCE
     },
+    group="effects",
 )
 
 
@@ -92,12 +96,15 @@ rule order_heads:
         "<logs>/order_heads/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/order_heads/{task}/seed-{seed}.tsv"
+    group:
+        "pruning"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("beyond/order_heads.py"),
         task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         settings={
             "examples": config["importance"]["examples"],
@@ -123,12 +130,15 @@ rule sweep_pruned:
         "<logs>/sweep_pruned/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/sweep_pruned/{task}/seed-{seed}.tsv"
+    group:
+        "pruning"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("beyond/sweep_pruned.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
     message:
@@ -148,16 +158,19 @@ rule score_pruned:
         ),
         pruned=per_task_and_seed("<results>/pruned/{task}/seed-{seed}", PRUNED),
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_PRUNING},
+        **{name: table(name) for name in TABLES_OF_PRUNING},
     log:
         "<logs>/score_pruned.log",
     benchmark:
         "<benchmarks>/score_pruned.tsv"
+    group:
+        "effects"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/score_pruned.py"),
         tasks=entries_to_score(PRUNED),
         models=[(task, seed) for task in PRUNED for seed in config["tasks"][task]["seeds"]],
         tolerance=lookup(dpath="importance/pruning/tolerance", within=config),
@@ -187,6 +200,7 @@ rule learn_gates:
     resources:
         **ask("train", gpu=True),
     params:
+        code=code_of("beyond/learn_gates.py"),
         task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         fine_tuning=leave_out(config["fine_tuning"], *KEYS_UNUSED_BY_GATES),
         gates=leave_out(config["importance"]["learned_gates"], "tasks"),
@@ -205,6 +219,7 @@ collect(
         name: per_task_and_seed(f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv", LEARNED)
         for name in TABLES_OF_GATES
     },
+    group="effects",
 )
 
 
@@ -240,6 +255,8 @@ draw(
         table="<results>/tables/learned_gates.csv",
         learned="<results>/tables/learned.csv",
     ),
+    of="importance",
+    group="effects",
 )
 
 
@@ -249,16 +266,19 @@ rule compare_important_heads:
         importance="<results>/tables/head_importance.csv",
         tables=lambda wildcards: TABLES_OF_HEADS,
     output:
-        table="<results>/tables/important_heads.csv",
+        table=table("important_heads"),
     log:
         "<logs>/compare_important_heads.log",
     benchmark:
         "<benchmarks>/compare_important_heads.tsv"
+    group:
+        "effects"
     conda:
         "../../../envs/figures.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/compare_important_heads.py"),
         metrics=METRICS_OF_TASKS,
         permutations=1999,
         seed=lookup(dpath="ablation/seed", within=config),
@@ -268,6 +288,6 @@ rule compare_important_heads:
         "../../../scripts/beyond/compare_important_heads.py"
 
 
-add_results(*TABLES_OF_IMPORTANCE, "important_heads", when=bool(MEASURED))
-add_results(*TABLES_OF_PRUNING, when=bool(PRUNED))
-add_results(*TABLES_OF_GATES, when=bool(LEARNED))
+add_results(*TABLES_OF_IMPORTANCE, "important_heads", of="importance", when=bool(MEASURED))
+add_results(*TABLES_OF_PRUNING, of="importance", when=bool(PRUNED))
+add_results(*TABLES_OF_GATES, of="importance", when=bool(LEARNED))

@@ -38,12 +38,15 @@ rule reset_weights:
         "<logs>/reset_weights/{task}/{state}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/reset_weights/{task}/{state}/seed-{seed}.tsv"
+    group:
+        "resetting"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("beyond/reset_weights.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         settings={"examples": config["landscape"]["examples"]},
         seed=lookup(dpath="ablation/seed", within=config),
@@ -65,16 +68,19 @@ rule score_reset:
             for seed in config["tasks"][task]["seeds"]
         ],
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_LANDSCAPE},
+        **{name: table(name) for name in TABLES_OF_LANDSCAPE},
     log:
         "<logs>/score_reset.log",
     benchmark:
         "<benchmarks>/score_reset.tsv"
+    group:
+        "landscape"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/score_reset.py"),
         tasks=entries_to_score(RESET),
         states=config["landscape"]["states"],
         seeds={task: config["tasks"][task]["seeds"] for task in RESET},
@@ -102,12 +108,15 @@ rule measure_flatness:
         "<logs>/measure_flatness/{task}.log",
     benchmark:
         "<benchmarks>/measure_flatness/{task}.tsv"
+    group:
+        "flatness"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("beyond/measure_flatness.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         models=finetunings,
         settings=leave_out(FLATNESS, "tasks"),
@@ -123,13 +132,14 @@ collect(
     "collect_flatness",
     "Gather how flat the loss is around the models of all tasks.",
     tables={"flatness": expand("<results>/flatness/{task}.csv", task=FLATNESS["tasks"])},
+    group="landscape",
 )
 
 
-add_results("flatness", when=bool(FLATNESS["tasks"]))
+add_results("flatness", of="landscape", when=bool(FLATNESS["tasks"]))
 
 
-add_results(*TABLES_OF_LANDSCAPE, when=bool(RESET))
+add_results(*TABLES_OF_LANDSCAPE, of="landscape", when=bool(RESET))
 
 
 rule measure_surface:
@@ -149,12 +159,15 @@ rule measure_surface:
         "<logs>/measure_surface/{task}/seed-{seed}.log",
     benchmark:
         "<benchmarks>/measure_surface/{task}/seed-{seed}.tsv"
+    group:
+        "surfaces"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("beyond/measure_surface.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         settings=leave_out(config["landscape"]["surface"], "tasks", "seeds"),
         seed=lookup(dpath="ablation/seed", within=config),
@@ -175,6 +188,7 @@ collect(
             for seed in config["tasks"][task]["seeds"][: config["landscape"]["surface"]["seeds"]]
         ]
     },
+    group="landscape",
 )
 
 
@@ -209,7 +223,9 @@ draw(
         surfaces="<results>/tables/loss_surfaces.csv",
         learned="<results>/tables/learned.csv",
     ),
+    of="landscape",
+    group="landscape",
 )
 
 
-add_results("loss_surfaces", when=bool(SURFACES))
+add_results("loss_surfaces", of="landscape", when=bool(SURFACES))

@@ -18,12 +18,15 @@ rule measure_norms:
         "<logs>/measure_norms/{task}.log",
     benchmark:
         "<benchmarks>/measure_norms/{task}.tsv"
+    group:
+        "norms"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("beyond/measure_norms.py"),
         samples=lookup(dpath="samples", within=config),
         models=lambda wildcards: measured_models(wildcards.task),
         reading=READING,
@@ -38,6 +41,7 @@ collect(
     "collect_norms",
     "Gather the tables of weights and norms of all tasks.",
     tables={name: per_task(f"<results>/norms/{{task}}/{name}.csv") for name in TABLES_OF_NORMS},
+    group="features",
 )
 
 
@@ -52,7 +56,9 @@ draw(
         table="<results>/tables/norm_levels.csv",
         learned="<results>/tables/learned.csv",
     ),
+    of="norms",
+    group="features",
 )
 
 
-add_results(*TABLES_OF_NORMS, when=not config["left_out"]["values"])
+add_results(*TABLES_OF_NORMS, of="norms", when=not config["left_out"]["values"])

@@ -23,11 +23,14 @@ rule measure_redundancy:
         "<logs>/measure_redundancy/{task}.log",
     benchmark:
         "<benchmarks>/measure_redundancy/{task}.tsv"
+    group:
+        "redundancy"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("forward"),
     params:
+        code=code_of("beyond/measure_redundancy.py"),
         models=lambda wildcards: measured_models(wildcards.task),
         seed=lookup(dpath="samples/seed", within=config),
     message:
@@ -43,16 +46,19 @@ rule compare_redundancy:
         example_distances=per_task("<results>/redundancy/{task}/example_distances.csv"),
         statistics=per_task("<results>/redundancy/{task}/statistics"),
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_REDUNDANCY},
+        **{name: table(name) for name in TABLES_OF_REDUNDANCY},
     log:
         "<logs>/compare_redundancy.log",
     benchmark:
         "<benchmarks>/compare_redundancy.tsv"
+    group:
+        "features"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/compare_redundancy.py"),
         models=MEASURED_MODELS,
         resamples=1000,
         seed=lookup(dpath="samples/seed", within=config),
@@ -72,7 +78,9 @@ draw(
         when=REDUNDANCY_IN_RUN,
         table="<results>/tables/redundancy.csv",
     ),
+    of="redundancy",
+    group="features",
 )
 
 
-add_results(*TABLES_OF_REDUNDANCY, when=REDUNDANCY_IN_RUN)
+add_results(*TABLES_OF_REDUNDANCY, of="redundancy", when=REDUNDANCY_IN_RUN)

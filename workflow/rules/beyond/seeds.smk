@@ -31,6 +31,7 @@ rule finetune_cell:
     resources:
         **ask("train", gpu=True),
     params:
+        code=code_of("beyond/finetune_cell.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         fine_tuning=settings_of_training,
     message:
@@ -45,16 +46,19 @@ rule score_seeds:
         predictions=files_of_grids("predictions", "predictions"),
         curves=files_of_grids("curves", "curve"),
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SEEDS},
+        **{name: table(name) for name in TABLES_OF_SEEDS},
     log:
         "<logs>/score_seeds.log",
     benchmark:
         "<benchmarks>/score_seeds.tsv"
+    group:
+        "seeds"
     conda:
         "../../../envs/figures.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/score_seeds.py"),
         tasks=entries_to_score(GRIDS),
         settings=leave_out(config["seed_grid"], "tasks"),
         resamples=lookup(dpath="scores/resamples", within=config),
@@ -79,7 +83,9 @@ draw(
         stopping="<results>/tables/early_stopping.csv",
         learned="<results>/tables/learned.csv",
     ),
+    of="seed_grid",
+    group="seeds",
 )
 
 
-add_results(*TABLES_OF_SEEDS, when=bool(GRIDS))
+add_results(*TABLES_OF_SEEDS, of="seed_grid", when=bool(GRIDS))

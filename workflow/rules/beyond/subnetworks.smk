@@ -40,6 +40,7 @@ rule find_subnetworks:
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("beyond/find_subnetworks.py"),
         task=entry_of_task(*EXAMPLE_KEYS, "metrics"),
         settings={key: SEARCH[key] for key in ("share", "examples", "draws")},
         seed=lookup(dpath="ablation/seed", within=config),
@@ -72,6 +73,7 @@ rule retrain_subnetwork:
     resources:
         **ask("train", gpu=True),
     params:
+        code=code_of("beyond/retrain_subnetwork.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         fine_tuning=settings_of_training,
     message:
@@ -98,16 +100,19 @@ rule score_subnetworks:
             for name in RETRAINED
         ],
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SUBNETWORKS},
+        **{name: table(name) for name in TABLES_OF_SUBNETWORKS},
     log:
         "<logs>/score_subnetworks.log",
     benchmark:
         "<benchmarks>/score_subnetworks.tsv"
+    group:
+        "effects"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/score_subnetworks.py"),
         tasks=entries_to_score(SEARCHED),
         models=[(task, seed) for task in SEARCHED for seed in config["tasks"][task]["seeds"]],
         retrained=RETRAINED,
@@ -142,7 +147,9 @@ draw(
         table="<results>/tables/subnetwork_scores.csv",
         learned="<results>/tables/learned.csv",
     ),
+    of="subnetworks",
+    group="effects",
 )
 
 
-add_results(*TABLES_OF_SUBNETWORKS, when=bool(SEARCHED))
+add_results(*TABLES_OF_SUBNETWORKS, of="subnetworks", when=bool(SEARCHED))

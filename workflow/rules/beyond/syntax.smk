@@ -21,11 +21,14 @@ rule read_treebank:
         "<logs>/read_treebank.log",
     benchmark:
         "<benchmarks>/read_treebank.tsv"
+    group:
+        "syntax"
     conda:
         "../../../envs/annotation.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/read_treebank.py"),
         settings=leave_out(TREEBANK, "probed", "coreference"),
     message:
         "Read a treebank"
@@ -42,17 +45,20 @@ rule measure_syntax:
         treebank="<results>/treebank/treebank.jsonl",
         model="<results>/models/pretrained",
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_SYNTAX},
+        **{name: table(name) for name in TABLES_OF_SYNTAX},
     log:
         "<logs>/measure_syntax.log",
     benchmark:
         "<benchmarks>/measure_syntax.tsv"
+    group:
+        "syntax"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("beyond/measure_syntax.py"),
         settings={key: TREEBANK[key] for key in ("probed", "seed")},
         models=["pretrained", RANDOM_MODEL],
         reading=READING,
@@ -93,10 +99,12 @@ draw(
         table="<results>/tables/attention_probes.csv",
     ),
     label=TREEBANK_LABEL,
+    of="syntax",
+    group="syntax",
 )
 
 
-add_results(*TABLES_OF_SYNTAX)
+add_results(*TABLES_OF_SYNTAX, of="syntax")
 
 
 COREFERENCE = "Section 4.2, references and their antecedents"
@@ -109,17 +117,20 @@ rule measure_coreference:
         texts=compat.mark_in_place(TREEBANK["coreference"]["path"]),
         model="<results>/models/pretrained",
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in TABLES_OF_COREFERENCE},
+        **{name: table(name) for name in TABLES_OF_COREFERENCE},
     log:
         "<logs>/measure_coreference.log",
     benchmark:
         "<benchmarks>/measure_coreference.tsv"
+    group:
+        "coreference"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("beyond/measure_coreference.py"),
         settings=TREEBANK["coreference"],
         models=["pretrained", RANDOM_MODEL],
         reading=READING,
@@ -140,7 +151,9 @@ draw(
         heads="<results>/tables/coreference_heads.csv",
     ),
     label=f"{RUN_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
+    of="syntax",
+    group="coreference",
 )
 
 
-add_results(*TABLES_OF_COREFERENCE)
+add_results(*TABLES_OF_COREFERENCE, of="syntax")

@@ -16,12 +16,15 @@ rule extract_attention:
         "<logs>/extract_attention/{task}.log",
     benchmark:
         "<benchmarks>/extract_attention/{task}.tsv"
+    group:
+        "attention"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("core/extract_attention.py"),
         models=lambda wildcards: measured_models(wildcards.task),
         samples=lookup(dpath="samples", within=config),
         reading=READING,

@@ -11,11 +11,14 @@ rule prepare_dataset:
         "<logs>/prepare_dataset/{task}.log",
     benchmark:
         "<benchmarks>/prepare_dataset/{task}.tsv"
+    group:
+        "data"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("core/prepare_dataset.py"),
         task=entry_of_task(*DATA_KEYS),
     message:
         "Prepare {wildcards.task}"

@@ -16,6 +16,7 @@ rule get_pretrained_model:
     resources:
         **ask("forward"),
     params:
+        code=code_of("core/get_pretrained_model.py"),
         source=lookup(dpath="model", within=config),
     message:
         "Get the pre-trained model"

@@ -41,11 +41,14 @@ rule atlas_maps:
         "<logs>/atlas_maps.log",
     benchmark:
         "<benchmarks>/atlas_maps.tsv"
+    group:
+        "atlas"
     conda:
         "../../../envs/figures.yaml"
     resources:
         **ask("forward"),
     params:
+        code=code_of("pages/atlas_maps.py"),
         models={task: trained_models(task) for task in config["tasks"]},
         labels={task: list(TASKS[task].labels) for task in config["tasks"]},
         swept=FLIPPED,
@@ -68,9 +71,12 @@ rule atlas:
         page="<results>/atlas.html",
     log:
         "<logs>/atlas.log",
+    group:
+        "atlas"
     conda:
         "../../../envs/figures.yaml"
     params:
+        code=code_of("pages/atlas.py"),
         run={
             "name": config["run"],
             "label": RUN_LABEL,

@@ -39,9 +39,9 @@ rule claims:
             if is_made(name)
         ],
     output:
-        table="<results>/tables/claims.csv",
-        findings="<results>/tables/findings.csv",
-        beside_paper="<results>/tables/beside_paper.csv",
+        table=table("claims"),
+        findings=table("findings"),
+        beside_paper=table("beside_paper"),
         html=report(
             "<results>/figures/claims.html",
             caption="../../report/claims.rst",
@@ -53,11 +53,11 @@ rule claims:
     conda:
         "../../../envs/figures.yaml"
     params:
+        code=code_of("pages/claims.py", *registry.modules(PAPERS)),
         run=RUN_OF_CLAIMS,
         analyses=config["analyses"],
         label=RUN_LABEL,
         shown=captions.escape(RUN_LABEL),
-        modules=registry.modules(PAPERS),
         findings={
             "metrics": {task: names[0] for task, names in METRICS_OF_TASKS.items()},
             "ablated": {task: METRICS_OF_TASKS[task][0] for task in config["ablation"]["tasks"]},

@@ -53,6 +53,7 @@ rule inspect_text:
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("pages/inspect_text.py"),
         text=text_given,
         source=lookup(dpath="model", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),

@@ -21,6 +21,7 @@ rule describe_run:
     conda:
         "../../../envs/figures.yaml"
     params:
+        code=code_of("pages/describe_run.py"),
         facts=FACTS,
     message:
         "Describe what made the run: versions, time, memory"
@@ -43,6 +44,7 @@ rule report:
     conda:
         "../../../envs/workflow.yaml"
     params:
+        code=code_of("pages/report.py"),
         snakefile=os.path.relpath(workflow.main_snakefile),
         config=str(RESULTS / "config.yaml"),
         synthetic=SYNTHETIC,

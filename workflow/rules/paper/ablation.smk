@@ -53,12 +53,15 @@ rule sweep_heads:
         "<benchmarks>/sweep_heads/{task}/{state}/seed-{seed}.tsv"
     wildcard_constraints:
         state="|".join(STATES),
+    group:
+        "ablation"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("sweep", gpu=True),
     params:
+        code=code_of("paper/sweep_heads.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         settings=SETTINGS_OF_SWEEP,
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
@@ -78,16 +81,19 @@ rule score_ablation:
     input:
         sweeps=sweeps_of("<results>/ablation/{task}/{state}/seed-{seed}", SWEPT_TASKS),
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in EFFECTS},
+        **{name: table(name) for name in EFFECTS},
     log:
         "<logs>/score_ablation.log",
     benchmark:
         "<benchmarks>/score_ablation.tsv"
+    group:
+        "effects"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("paper/score_ablation.py"),
         models=SWEPT_MODELS,
         tasks=entries_to_score(SWEPT_TASKS),
         resampling=RESAMPLING,
@@ -110,16 +116,19 @@ rule compare_effects:
         equal_words=["<results>/tables/equal_words.csv"] if tasks_of("equal_words") else [],
         token_pairs=["<results>/tables/token_pairs.csv"] if tasks_of("token_pairs") else [],
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in COMPARISONS},
+        **{name: table(name) for name in COMPARISONS},
     log:
         "<logs>/compare_effects.log",
     benchmark:
         "<benchmarks>/compare_effects.tsv"
+    group:
+        "effects"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("paper/compare_effects.py"),
         models=SWEPT_MODELS,
         metrics={task: METRICS_OF_TASKS[task][0] for task in SWEPT_TASKS},
         resampling=RESAMPLING,
@@ -156,6 +165,7 @@ draw(
         best="<results>/tables/survival.csv",
         learned="<results>/tables/learned.csv",
     ),
+    group="effects",
 )
 
 
@@ -171,6 +181,7 @@ draw(
         table="<results>/tables/task_agreement.csv",
         learned="<results>/tables/learned.csv",
     ),
+    group="effects",
 )
 
 

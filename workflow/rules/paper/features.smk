@@ -31,11 +31,14 @@ rule annotate_examples:
         "<logs>/annotate_examples/{task}.log",
     benchmark:
         "<benchmarks>/annotate_examples/{task}.tsv"
+    group:
+        "data"
     conda:
         "../../../envs/annotation.yaml"
     resources:
         **ask("forward"),
     params:
+        code=code_of("paper/annotate_examples.py"),
         task=entry_of_task("text"),
         samples=lookup(dpath="samples", within=config),
         annotation=lookup(dpath="annotation", within=config),
@@ -61,11 +64,14 @@ rule measure_attention:
         "<logs>/measure_attention/{task}.log",
     benchmark:
         "<benchmarks>/measure_attention/{task}.tsv"
+    group:
+        "measuring"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("forward"),
     params:
+        code=code_of("paper/measure_attention.py"),
         models=lambda wildcards: measured_models(wildcards.task),
         seed=lookup(dpath="samples/seed", within=config),
     message:
@@ -89,18 +95,21 @@ rule compare_attention:
         layer_similarity=per_task("<results>/similarity/{task}/layer_similarity.csv"),
         examples=per_task("<results>/features/{task}/examples"),
     output:
-        **{name: f"<results>/tables/{name}.csv" for name in MEASURED_TABLES if tasks_of(name)},
-        **{name: f"<results>/tables/{name}.csv" for name in MODEL_TABLES},
-        **{name: f"<results>/tables/{name}.csv" for name in PAIR_TABLES if WORDS_ANNOTATED},
+        **{name: table(name) for name in MEASURED_TABLES if tasks_of(name)},
+        **{name: table(name) for name in MODEL_TABLES},
+        **{name: table(name) for name in PAIR_TABLES if WORDS_ANNOTATED},
     log:
         "<logs>/compare_attention.log",
     benchmark:
         "<benchmarks>/compare_attention.tsv"
+    group:
+        "features"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("paper/compare_attention.py"),
         models=MEASURED_MODELS,
         draws=9999,
         resamples=1000,
@@ -189,4 +198,5 @@ draw(
         table="<results>/tables/head_statistics.csv",
         learned="<results>/tables/learned.csv",
     ),
+    group="features",
 )

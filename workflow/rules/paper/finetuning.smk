@@ -27,6 +27,7 @@ rule finetune:
     resources:
         **ask("train", gpu=True),
     params:
+        code=code_of("paper/finetune.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         fine_tuning=settings_of_training,
     message:
@@ -56,6 +57,7 @@ rule evaluate_pretrained:
     resources:
         **ask("train", gpu=True),
     params:
+        code=code_of("paper/evaluate_pretrained.py"),
         task=entry_of_task(*EXAMPLE_KEYS),
         seeds=lambda wildcards: config["tasks"][wildcards.task]["seeds"],
         classifier=settings_of_frozen,
@@ -76,18 +78,21 @@ rule evaluate_baselines:
         model="<results>/models/pretrained",
         finetuned=per_task_and_seed("<results>/predictions/{task}/finetuned/seed-{seed}.csv"),
     output:
-        table="<results>/tables/baselines.csv",
+        table=table("baselines"),
         predictions=per_task("<results>/predictions/{task}/baselines.csv"),
-        learned="<results>/tables/learned.csv",
+        learned=table("learned"),
     log:
         "<logs>/evaluate_baselines.log",
     benchmark:
         "<benchmarks>/evaluate_baselines.tsv"
+    group:
+        "scores"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("paper/evaluate_baselines.py"),
         tasks=entries_to_score(),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
         resamples=lookup(dpath="scores/resamples", within=config),
@@ -114,20 +119,23 @@ rule compare_scores:
             for path in per_task_and_seed(f"<results>/curves/{{task}}/{state}/seed-{{seed}}.csv")
         ],
     output:
-        table1="<results>/tables/table1.csv",
-        means="<results>/tables/score_means.csv",
-        differences="<results>/tables/score_differences.csv",
-        mean_differences="<results>/tables/mean_differences.csv",
-        learning_curves="<results>/tables/learning_curves.csv",
+        table1=table("table1"),
+        means=table("score_means"),
+        differences=table("score_differences"),
+        mean_differences=table("mean_differences"),
+        learning_curves=table("learning_curves"),
     log:
         "<logs>/compare_scores.log",
     benchmark:
         "<benchmarks>/compare_scores.tsv"
+    group:
+        "scores"
     conda:
         "../../../envs/figures.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("paper/compare_scores.py"),
         tasks=entries_to_score(),
         seeds={task: entry["seeds"] for task, entry in config["tasks"].items()},
         resamples=lookup(dpath="scores/resamples", within=config),
@@ -162,7 +170,9 @@ draw(
         label="Learning curves",
         table="<results>/tables/learning_curves.csv",
         baselines="<results>/tables/baselines.csv",
+        learned="<results>/tables/learned.csv",
     ),
+    group="scores",
 )
 
 

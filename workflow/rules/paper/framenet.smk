@@ -20,6 +20,8 @@ rule get_framenet:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
+    params:
+        code=code_of("paper/get_framenet.py"),
     message:
         "Download FrameNet 1.7"
     script:
@@ -35,22 +37,25 @@ rule measure_framenet_heads:
         unpack(links_files),
         model="<results>/models/pretrained",
     output:
-        links="<results>/tables/framenet_links.csv",
+        links=table("framenet_links"),
         store=directory("<results>/attention/FrameNet/pretrained"),
         random=directory(f"<results>/attention/FrameNet/{RANDOM_MODEL}"),
-        table="<results>/tables/framenet_heads.csv",
-        controls="<results>/tables/framenet_controls.csv",
+        table=table("framenet_heads"),
+        controls=table("framenet_controls"),
         example="<results>/tables/framenet_example.npz",
     log:
         "<logs>/measure_framenet_heads.log",
     benchmark:
         "<benchmarks>/measure_framenet_heads.tsv"
+    group:
+        "framenet"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("paper/measure_framenet_heads.py"),
         links={key: LINKS[key] for key in ("source", "path")},
         random=RANDOM_MODEL,
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
@@ -70,17 +75,20 @@ rule count_random_framenet_heads:
         links="<results>/tables/framenet_links.csv",
         model="<results>/models/pretrained",
     output:
-        table="<results>/tables/framenet_random.csv",
+        table=table("framenet_random"),
     log:
         "<logs>/count_random_framenet_heads.log",
     benchmark:
         "<benchmarks>/count_random_framenet_heads.tsv"
+    group:
+        "framenet"
     conda:
         "../../../envs/model.yaml"
     threads: config["threads"]
     resources:
         **ask("forward", gpu=True),
     params:
+        code=code_of("paper/count_random_framenet_heads.py"),
         first=RANDOM_MODEL,
         std=lookup(dpath="fine_tuning/from_normal_std", within=config),
         extraction={
@@ -120,4 +128,5 @@ draw(
         table="<results>/tables/framenet_links.csv",
     ),
     label=LINKS_LABEL,
+    group="framenet",
 )

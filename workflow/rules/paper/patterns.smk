@@ -21,6 +21,7 @@ rule sample_maps:
     resources:
         **ask("tables"),
     params:
+        code=code_of("paper/sample_maps.py"),
         seeds={task: entry["seeds"][0] for task, entry in config["tasks"].items()},
         size=lookup(dpath="patterns/label_maps/size", within=config),
         seed=lookup(dpath="patterns/label_maps/seed", within=config),
@@ -51,17 +52,20 @@ if not SHIPS:
         input:
             labelled=labelled_files(),
         output:
-            predictions="<results>/tables/pattern_predictions.csv",
+            predictions=table("pattern_predictions"),
         log:
             "<logs>/cross_validate_patterns.log",
         benchmark:
             "<benchmarks>/cross_validate_patterns.tsv"
+        group:
+            "classifier"
         conda:
             "../../../envs/model.yaml"
         threads: config["threads"]
         resources:
             **ask("tables"),
         params:
+            code=code_of("paper/cross_validate_patterns.py"),
             training=TRAINING,
         message:
             "Cross-validate the classifier of patterns"
@@ -79,12 +83,15 @@ if not SHIPS:
             "<logs>/train_pattern_classifier.log",
         benchmark:
             "<benchmarks>/train_pattern_classifier.tsv"
+        group:
+            "classifier"
         conda:
             "../../../envs/model.yaml"
         threads: config["threads"]
         resources:
             **ask("tables"),
         params:
+            code=code_of("paper/train_pattern_classifier.py"),
             training=TRAINING,
         message:
             "Train the classifier of patterns"
@@ -101,15 +108,18 @@ rule score_pattern_classifier:
         labelled=labelled_files(),
         predictions=PREDICTIONS,
     output:
-        **({"pattern_predictions": "<results>/tables/pattern_predictions.csv"} if SHIPS else {}),
-        scores="<results>/tables/pattern_cv.csv",
-        table="<results>/tables/typical_maps.csv",
+        **({"pattern_predictions": table("pattern_predictions")} if SHIPS else {}),
+        scores=table("pattern_cv"),
+        table=table("typical_maps"),
         maps="<results>/tables/typical_maps.npz",
     log:
         "<logs>/score_pattern_classifier.log",
+    group:
+        "classifier"
     conda:
         "../../../envs/model.yaml"
     params:
+        code=code_of("paper/score_pattern_classifier.py"),
         annotations=lookup(dpath="patterns/annotations", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
@@ -129,19 +139,22 @@ rule compare_patterns:
         maps=per_task("<results>/patterns/{task}"),
         predictions=PREDICTIONS,
     output:
-        patterns="<results>/tables/patterns.csv",
-        pattern_heads="<results>/tables/pattern_heads.csv",
-        pattern_agreement="<results>/tables/pattern_agreement.csv",
+        patterns=table("patterns"),
+        pattern_heads=table("pattern_heads"),
+        pattern_agreement=table("pattern_agreement"),
         pattern_maps="<results>/tables/pattern_maps.parquet",
     log:
         "<logs>/compare_patterns.log",
     benchmark:
         "<benchmarks>/compare_patterns.tsv"
+    group:
+        "patterns"
     conda:
         "../../../envs/model.yaml"
     resources:
         **ask("tables"),
     params:
+        code=code_of("paper/compare_patterns.py"),
         models=MEASURED_MODELS,
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
@@ -179,6 +192,7 @@ draw(
         table="<results>/tables/pattern_heads.csv",
         learned="<results>/tables/learned.csv",
     ),
+    group="patterns",
 )
 
 
@@ -200,6 +214,7 @@ draw(
         table="<results>/tables/pattern_predictions.csv",
         scores="<results>/tables/pattern_cv.csv",
     ),
+    group="classifier",
 )
 
 

@@ -9,7 +9,7 @@ rule measure_first_tokens:
     input:
         stores=expand("<results>/attention/{task}", task=FIRST_TOKENS["tasks"]),
     output:
-        table="<results>/tables/first_tokens.csv",
+        table=table("first_tokens"),
     log:
         "<logs>/measure_first_tokens.log",
     conda:
@@ -17,6 +17,7 @@ rule measure_first_tokens:
     resources:
         **ask("tables"),
     params:
+        code=code_of("beyond/measure_first_tokens.py"),
         settings=FIRST_TOKENS,
     message:
         "Measure attention to the first token"
@@ -33,7 +34,8 @@ draw(
         label="First tokens",
         table="<results>/tables/first_tokens.csv",
     ),
+    of="first_tokens",
 )
 
 
-add_results("first_tokens")
+add_results("first_tokens", of="first_tokens")
