@@ -34,6 +34,19 @@ def test_linter_is_clean(command, root):
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+def test_hooks_are_the_linters_and_hosted_tests_are_targets_of_make(root):
+    hooks = yaml.safe_load((root / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    linters = {hook["entry"].removesuffix(" --force-exclude") for hook in hooks}
+    assert linters == {
+        f".venv/bin/{name}" for name in ("ruff check", "ruff format", "snakefmt", "mypy")
+    }
+    jobs = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())["jobs"]
+    commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    wanted = set(re.findall(r"^make ([a-z-]+)", "\n".join(commands), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    assert {"setup", "quick", "demo"} == wanted <= targets
+
+
 PIN = r"([a-z0-9-]+)==([0-9][0-9a-z.]*)"
 MARKER = r"( ; [\w .'<>=!()]+)?"
 HASHES = r"( +--hash=sha256:[0-9a-f]{64})+"

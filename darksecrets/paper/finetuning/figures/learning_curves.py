@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -49,30 +49,24 @@ def draw(sources: kit.Sources) -> kit.Figure:
     states = [state for state in kit.STATES if state in set(table["state"])]
     legend = {STATE_NAMES[state]: kit.line(kit.STATES[state]) for state in states}
     legend["most frequent label"] = _MAJORITY
-    headline = _headline(table, baselines, metrics)
+    headline = sources.headline(partial(_headline, table=table, metrics=metrics))
     return kit.page(
         sources, headline, panels, most=4, title=titles(metrics, sources.marked), legend=legend
     )
 
 
-def _headline(table: pd.DataFrame, baselines: pd.DataFrame, metrics: Mapping[str, str]) -> str:
-    """On how many tasks the mean final score is above that of the most frequent label."""
-    counts = dict.fromkeys(_STATES, 0)
-    for task, metric in metrics.items():
-        known = baselines[(baselines["task"] == task) & (baselines["baseline"] == "majority")]
-        majority = known.loc[known["metric"] == metric, "score"].fillna(0).max()
-        rows = kit.pick(table, task=task, split="validation", quantity=metric)
+def _headline(tasks: list[str], table: pd.DataFrame, metrics: Mapping[str, str]) -> str:
+    """On how many tasks the mean final score is lower without pre-training."""
+    lower = compared = 0
+    for task in tasks:
+        rows = kit.pick(table, task=task, split="validation", quantity=metrics[task])
         last = rows[rows["epoch"] == rows["epoch"].max()].groupby("state")["value"].mean()
-        for state in counts:
-            counts[state] += int(last.get(state, -math.inf) > majority)
-    tuned, random = counts.values()
-    return (
-        f"Scores end above the most frequent label on {tuned} of {len(metrics)} tasks, without "
-        f"pre-training on {random or 'none'}"
-    )
-
-
-_STATES = ("finetuned", "finetuned-from-normal")
+        if {"finetuned", "finetuned-from-normal"} <= {*last.index}:
+            compared += 1
+            lower += int(last["finetuned-from-normal"] < last["finetuned"])
+    if not compared:
+        return "Losses and scores during fine-tuning"
+    return f"Without pre-training, scores end lower on {lower or 'none'} of {compared} tasks"
 
 
 def _curves(axes: kit.Axes, rows: pd.DataFrame, **look: Any) -> None:  # noqa: ANN401 - see `Line2D`
