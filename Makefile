@@ -29,6 +29,7 @@ $(INSTALLED): requirements.lock requirements-torch.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) --require-hashes --no-deps -r requirements.lock
 	$(PIP_INSTALL) -r requirements-torch.txt
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	cp requirements.lock $@
 
 # What only tests and linters need, besides.

@@ -29,7 +29,7 @@ FLOORS: dict[str, list[set[str]]] = {
     ],
     "paper": [{"finetuning", "patterns", "framenet", "features", "ablation"}],
     "beyond": [{"analyses"}, {OTHERS}, {"subnetworks"}],
-    "pages": [{"claims", "inspect", "report"}, {"contracts", "atlas"}],
+    "pages": [{"one_file"}, {"claims", "inspect", "report"}, {"contracts", "atlas"}],
 }
 """From the bottom. A package imports from floors below its own, and on its floor from those before
 it; so sections of the paper, and analyses, never import each other: they meet in tables on disk."""
@@ -130,8 +130,8 @@ def place(package: str) -> tuple[int, int]:
     Raises:
         LookupError: The package is new; add it to `FLOORS`.
     """
-    if not package:
-        return len(FLOORS), 0  # the public names of the package itself, above all floors
+    if package in ("", "__main__"):
+        return len(FLOORS), 0  # the public names of the package, and its command, above all floors
     floor, _, name = package.partition(".")
     places = FLOORS.get(floor, [])
     for number, names in enumerate(places):

@@ -16,7 +16,7 @@ MOST_WORDS = {
     "index.md": 300,
     "start.md": 450,
     "one-figure.md": 750,
-    "inspect.md": 400,
+    "inspect.md": 500,
     "beyond.md": 900,
     "findings.md": 1_200,
     "real-run.md": 1_300,

@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from atlas_run import AWKWARD, page, tables
-from needs import needs, path_of
-from selenium import webdriver
+from needs import needs
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -19,23 +18,6 @@ from darksecrets.pages.claims import registry
 pytestmark = needs("chromium", "chromedriver")
 SECONDS = 60
 SHAPE = (3, 4)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = path_of("chromium")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    # No sandbox: tests may run as root, and the only page shown is our own.
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
-        options.add_argument(f"--{argument}")
-    running = webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(path_of("chromedriver"))
-    )
-    running.set_window_size(1280, 1000)
-    running.set_script_timeout(300)  # a script draws every measure, on a machine that may be busy
-    yield running
-    running.quit()
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ import sys
 
 import pandas as pd
 import pytest
-from needs import needs, path_of
-from selenium import webdriver
+from needs import needs
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -32,21 +31,6 @@ GIVEN = [
     ("diagonal", "-", 0, 1),
     ("vertical", "ps", 2, 0),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = path_of("chromium")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # No sandbox: tests may run as root, and the only page shown is our own.
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
-        options.add_argument(f"--{argument}")
-    running = webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(path_of("chromedriver"))
-    )
-    yield running
-    running.quit()
 
 
 def show_as(browser, width=1280, height=800, scheme="light"):

@@ -9,8 +9,7 @@ from html import unescape
 import pytest
 import yaml
 from hub.client import ROOT
-from needs import needs, path_of
-from selenium import webdriver
+from needs import needs
 from selenium.webdriver.support.ui import WebDriverWait
 
 from workflow.lib import captions
@@ -97,19 +96,6 @@ def report(tmp_path_factory):
         )
         assert done.returncode == 0, done.stderr
     return folder / "page.html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = path_of("chromium")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
-        options.add_argument(f"--{argument}")
-    service = webdriver.ChromeService(path_of("chromedriver"))
-    running = webdriver.Chrome(options=options, service=service)
-    yield running
-    running.quit()
 
 
 def text_of(browser) -> str:

@@ -17,7 +17,8 @@ import transformers
 
 from darksecrets.core.arrays import Halves
 from darksecrets.core.attention.store import AttentionWriter, write_store
-from darksecrets.core.data.encoding import columns_of, encode, sentence_columns
+from darksecrets.core.data.encoding import columns_of, encode
+from darksecrets.core.data.tasks import sentence_columns
 from darksecrets.core.models import devices
 from darksecrets.core.models.devices import place
 from darksecrets.core.models.given import model_folder

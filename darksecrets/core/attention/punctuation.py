@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Flags
-from darksecrets.core.data.encoding import SENTENCES
+from darksecrets.core.data.tasks import SENTENCES
 
 
 def punctuation(table: pd.DataFrame, examples: Mapping[str, Sequence[Any]]) -> list[Flags]:

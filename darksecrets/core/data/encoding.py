@@ -6,19 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.core.data import coverage
+from darksecrets.core.data.tasks import SENTENCES, sentence_columns
 from darksecrets.core.run.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
-#: Text columns of the project's data; examples of single-sentence tasks have only the first.
-SENTENCES = ("sentence1", "sentence2")
-
-
-def sentence_columns(names: Iterable[str]) -> list[str]:
-    """Those of the given columns that are text columns of the data contract: one or two."""
-    found = set(names)
-    return [name for name in SENTENCES if name in found]
 
 
 def _require_sentences(names: Iterable[str]) -> list[str]:

@@ -27,7 +27,7 @@ def sample(dataset: Path, size: int, seed: int) -> list[int]:
     import numpy as np
     from datasets import load_from_disk
 
-    from darksecrets.core.data.encoding import sentence_columns
+    from darksecrets.core.data.tasks import sentence_columns
     from darksecrets.core.stats.units import first_of_each, numbered_texts
 
     if size < 1:

@@ -6,12 +6,21 @@ job the part that it needs, so that editing an entry reruns only what depends on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from darksecrets.core.data import metrics
+
+SENTENCES = ("sentence1", "sentence2")
+"""Text columns of the project's data; examples of single-sentence tasks have only the first."""
+
+
+def sentence_columns(names: Iterable[str]) -> list[str]:
+    """Those of the given columns that are text columns of the data contract: one or two."""
+    found = set(names)
+    return [name for name in SENTENCES if name in found]
 
 
 @dataclass(frozen=True)

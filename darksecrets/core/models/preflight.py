@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.core.data import coverage, hub
-from darksecrets.core.data.encoding import SENTENCES, encode
+from darksecrets.core.data.encoding import encode
+from darksecrets.core.data.tasks import SENTENCES
 from darksecrets.core.models import checkpoints, loading
 from darksecrets.core.models.size import config_file
 from darksecrets.core.run.errors import InputError

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from darksecrets.pages import one_file
+from darksecrets.pages.one_file import embedded
 
 LIMIT = 10_000_000
 """Largest size of the page in bytes; examples that do not fit are left out, the last ones first."""
@@ -49,8 +48,13 @@ def page(content: Mapping[str, Any], numbers: str, limit: int = LIMIT) -> str:
     """
     style = _read("style.css")
     script = "\n".join(_read(f"{name}.js") for name in _SCRIPTS)
-    script = f'(() => {{\n"use strict";\n{script}}})();\n'
-    parts = {"policy": _policy(script, style), "style": style, "script": script, "numbers": numbers}
+    script = one_file.scoped(script)
+    parts = {
+        "policy": one_file.policy(script, style),
+        "style": style,
+        "script": script,
+        "numbers": numbers,
+    }
     empty = _filled(parts | {"content": embedded({**content, "maps": {}})})
     maps = fitting(content["maps"], limit - len(empty.encode()))
     return _filled(parts | {"content": embedded({**content, "maps": maps})})
@@ -80,28 +84,9 @@ def fitting(maps: Mapping[str, Mapping[str, Any]], room: int) -> dict[str, Any]:
     return kept
 
 
-def embedded(content: Any) -> str:  # noqa: ANN401 - anything that JSON can represent
-    """JSON inside of a script element, which no text in it can end."""
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c")
-
-
 def _read(name: str) -> str:
     return (_PARTS / name).read_text(encoding="utf-8")
 
 
 def _filled(parts: Mapping[str, str]) -> str:
-    """The frame of the page with its parts; nothing in a part is a placeholder."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
-
-
-def _policy(script: str, style: str) -> str:
-    """Content security policy: our script and style, and nothing from anywhere."""
-    own = [
-        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for text in (script, style)
-    ]
-    return (
-        f"default-src 'none'; script-src 'sha256-{own[0]}'; style-src 'sha256-{own[1]}'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
+    return one_file.filled(_read("page.html"), parts)

@@ -6,6 +6,7 @@ functions as `inspect`, one job after the other.
 
 from __future__ import annotations
 
+import html
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,9 +20,11 @@ from darksecrets.core.arrays import Halves
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.run.errors import InputError
 from darksecrets.pages.inspect import texts
+from darksecrets.pages.inspect.html import MOST, Heads, page
 from darksecrets.pages.inspect.maps import classify_maps, extract_examples
 from darksecrets.pages.inspect.measuring import SEED, annotate, left_out, measure_heads
 from darksecrets.paper.features.parser import load_pipeline
+from darksecrets.paper.patterns.network.trained import CLASSIFIER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,18 +38,23 @@ class Inspection:
     Attributes:
         examples: A row per example, table `darksecrets.pages.inspect.tables.EXAMPLES`.
         tokens: For each example, its L tokens.
+        pieces: A row per example, see `darksecrets.core.attention.store`: ``tokens``, ``segments``,
+            ``special``, ``starts`` and ``ends`` of each.
         maps: For each example, [layer, head, query, key] attention weights, half precision.
         measures: Tables of the measures by name, such as ``head_statistics``.
         patterns: The pattern of every map; None without a classifier.
         left_out: What could not be measured, and why.
+        model: What the model is called.
     """
 
     examples: pd.DataFrame
     tokens: list[list[str]]
+    pieces: pd.DataFrame
     maps: list[Halves]
     measures: Mapping[str, pd.DataFrame]
     patterns: pd.DataFrame | None
     left_out: Mapping[str, str]
+    model: str = ""
 
     def __repr__(self) -> str:
         layers, heads = self.maps[0].shape[:2]
@@ -57,6 +65,24 @@ class Inspection:
             f"{heads} heads; measures: {', '.join(self.measures)}; patterns: "
             f"{'none' if self.patterns is None else len(self.patterns)})"
         )
+
+    def _repr_html_(self) -> str:
+        """The page, for a notebook: in a frame of its own, so that neither changes the other."""
+        page = html.escape(self.page(), quote=True)
+        return (
+            f'<iframe srcdoc="{page}" title="Attention heads" loading="lazy" '
+            'style="width: 100%; height: 760px; border: 0"></iframe>'
+        )
+
+    def page(self, most: int = MOST) -> str:
+        """One HTML page, which opens from disk and loads nothing: all heads small, one large.
+
+        Args:
+            most: Largest number of examples, the first ones.
+        """
+        statistics = self.measures["head_statistics"]
+        heads = Heads(self.examples, self.pieces, self.maps, self.patterns, statistics)
+        return page(heads, self.model, most)
 
     def plot_map(self, layer: int, head: int, example: int = 0) -> Figure:
         """Draw a map with its tokens; rows attend to columns.
@@ -105,7 +131,7 @@ def inspect(
     model: str | Path | PreTrainedModel,
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,
-    classifier: str | Path | None = None,
+    classifier: str | Path | None = CLASSIFIER,
     pipeline: str | None = None,
     max_length: int = 128,
     seed: int = SEED,
@@ -117,8 +143,8 @@ def inspect(
         model: An encoder, with or without a classifier: a Hugging Face folder, a name on the Hub,
             or a loaded model with its tokenizer.
         tokenizer: Of a loaded model.
-        classifier: Folder of a trained classifier of patterns: the one that ships with the project,
-            or ``patterns/classifier`` of a run that trained one.
+        classifier: Folder of a trained classifier of patterns, ``patterns/classifier`` of a run;
+            the one that ships if omitted, and none if None.
         pipeline: A spaCy pipeline, by name or folder; without it, words have no features.
         max_length: Longest example, in tokens; what is longer is cut off, with a warning.
         seed: Seed of the controls.
@@ -141,5 +167,15 @@ def inspect(
         rows = np.argsort(store.idx).tolist()
         maps = [store.maps(row).copy() for row in rows]
         tokens = [store.tokens(row) for row in rows]
+        pieces = store.table.iloc[rows].reset_index(drop=True)
     unparsed = "" if pipeline else "no pipeline was given"
-    return Inspection(table, tokens, maps, measures, patterns, left_out(examples, unparsed))
+    return Inspection(
+        table,
+        tokens,
+        pieces,
+        maps,
+        measures,
+        patterns,
+        left_out(examples, unparsed),
+        str(model) if isinstance(model, str | Path) else type(model).__name__,
+    )

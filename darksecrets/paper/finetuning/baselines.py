@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.data import metrics
-from darksecrets.core.data.encoding import sentence_columns
-from darksecrets.core.data.tasks import Task
+from darksecrets.core.data.tasks import Task, sentence_columns
 from darksecrets.core.data.words import words_of
 from darksecrets.core.stats.units import numbered_texts
 

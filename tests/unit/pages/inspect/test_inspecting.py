@@ -111,7 +111,7 @@ def test_tables_are_as_declared_and_say_what_is_unknown(model, classifier, tmp_p
     assert seen.measures["equal_words"].empty
     assert {"token_pairs", "equal_words", "equal_word_controls"} <= set(seen.left_out)
     assert "no pipeline" in seen.left_out["token_pairs"]
-    assert darksecrets.inspect(TEXT, model, max_length=64).patterns is None
+    assert darksecrets.inspect(TEXT, model, classifier=None, max_length=64).patterns is None
 
 
 def test_a_parser_tells_words(model, test_data):

@@ -1,0 +1,106 @@
+"""The command ``darksecrets``: look at a model in one process, without a workflow."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import atomic
+from darksecrets.core.run.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from darksecrets.pages.inspect.inspecting import Inspection
+
+_EXAMPLES = 20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 2 if something given cannot be used."""
+    given = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    try:
+        given.run(given)
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="darksecrets", description=__doc__)
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+    inspect = commands.add_parser(
+        "inspect",
+        help="draw all heads of an encoder on sentences, as one page",
+        description="Draw all heads of an encoder on sentences, as one page that loads nothing.",
+    )
+    inspect.add_argument("model", help="folder of an encoder, or its name on the Hub")
+    inspect.add_argument(
+        "text",
+        nargs="+",
+        help="a sentence; two, separated by ' ||| '; several; or a file with one example a line",
+    )
+    inspect.add_argument("-o", "--output", type=Path, default=Path("heads.html"), help="the page")
+    inspect.add_argument("--json", action="store_true", help="print the numbers; write no page")
+    inspect.add_argument(
+        "--examples", type=int, default=_EXAMPLES, help=f"most examples of a file ({_EXAMPLES})"
+    )
+    inspect.add_argument("--max-length", type=int, default=128, help="longest example, in tokens")
+    inspect.add_argument("--pipeline", help="a spaCy pipeline, for measures of words")
+    inspect.set_defaults(run=_inspect)
+    return parser
+
+
+def _inspect(given: argparse.Namespace) -> None:
+    """Write the page, or print its numbers."""
+    from darksecrets.pages.inspect import texts
+    from darksecrets.pages.inspect.inspecting import inspect
+
+    if given.examples < 1:
+        raise InputError(f"--examples is {given.examples}; at least 1 is needed.")
+    if not given.json and not given.output.parent.is_dir():
+        raise InputError(f"--output: there is no folder {given.output.parent}. Make it first.")
+    every = texts.read(given.text[0] if len(given.text) == 1 else given.text)
+    examples = every[: given.examples]
+    if len(every) > len(examples):
+        sys.stderr.write(
+            f"The first {len(examples)} of {len(every)} examples are used (--examples).\n"
+        )
+    found = inspect(examples, given.model, max_length=given.max_length, pipeline=given.pipeline)
+    if given.json:
+        sys.stdout.write(json.dumps(_numbers(found)) + "\n")
+        return
+    with atomic(given.output) as temporary:
+        temporary.write_text(found.page(len(examples)), encoding="utf-8")
+    sys.stdout.write(f"{given.output}: open it in a browser.\n")
+
+
+def _numbers(found: Inspection) -> dict[str, Any]:
+    """An inspection for programs: maps by example, [layer][head][query][key]; tables as rows."""
+
+    def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+        made: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
+        return made
+
+    return {
+        "model": found.model,
+        "examples": rows(found.examples),
+        "tokens": found.tokens,
+        "maps": [example.astype(float).round(4).tolist() for example in found.maps],
+        "patterns": [] if found.patterns is None else rows(found.patterns),
+        "head_statistics": rows(found.measures["head_statistics"]),
+        "left_out": dict(found.left_out),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""The page of an inspection: all heads small, one large, in one file that loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import html
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from darksecrets.core.arrays import Halves
+from darksecrets.core.plotting.colours import PATTERNS
+from darksecrets.pages import one_file
+from darksecrets.paper.features.tables import SHARES, STATISTICS
+
+MOST = 20
+"""Examples that are shown, unless another number is asked for."""
+_STRONGEST = 3
+_LEVELS = 2**16 - 1
+_PARTS = Path(__file__).parent / "page"
+
+
+@dataclass(frozen=True)
+class Heads:
+    """What the heads of an encoder do on some examples.
+
+    Attributes:
+        examples: See `Inspection`, likewise ``pieces``, ``maps`` and ``patterns``.
+        pieces: A row per example.
+        maps: For each example, [layer, head, query, key].
+        patterns: The pattern of every map; None if they are not known.
+        statistics: Table ``head_statistics``.
+    """
+
+    examples: pd.DataFrame
+    pieces: pd.DataFrame
+    maps: Sequence[Halves]
+    patterns: pd.DataFrame | None
+    statistics: pd.DataFrame
+
+
+def page(found: Heads, label: str, most: int = MOST) -> str:
+    """The whole page.
+
+    Args:
+        found: What is shown.
+        label: What is said under the sentence: the model.
+        most: Largest number of examples, the first ones.
+    """
+    style, script = _read("style.css"), one_file.scoped(_read("page.js"))
+    shown = content(found, label, most)
+    parts = {
+        "policy": one_file.policy(script, style),
+        "title": html.escape(shown["examples"][0]["text"]),
+        "style": style,
+        "content": one_file.embedded(shown),
+        "script": script,
+    }
+    return one_file.filled(_read("page.html"), parts)
+
+
+def content(found: Heads, label: str, most: int = MOST) -> dict[str, Any]:
+    """What the page shows, as its script reads it; for the arguments see `page`."""
+    layers, heads = found.maps[0].shape[:2]
+    count = min(most, len(found.maps))
+    left_out = len(found.maps) - count
+    note = f"The first {count} of {len(found.maps)} examples are shown." if left_out else ""
+    return {
+        "label": " · ".join(filter(None, (label, note))),
+        "layers": layers,
+        "heads": heads,
+        "colours": dict(PATTERNS),
+        "strongest": strongest(found.statistics),
+        "examples": [_example(found, number) for number in range(count)],
+    }
+
+
+def _example(found: Heads, number: int) -> dict[str, Any]:
+    row, pieces = found.examples.iloc[number], found.pieces.iloc[number]
+    texts = [text for text in (row["sentence1"], row["sentence2"]) if text]
+    patterns = None
+    if found.patterns is not None:
+        own = found.patterns[found.patterns["idx"] == row["idx"]].sort_values(["layer", "head"])
+        certain = own["probability"].astype(float).round(3)
+        patterns = [[*pair] for pair in zip(own["pattern"], certain, strict=True)]
+    return {
+        "text": " ||| ".join(texts),
+        "cut": int(row["cut"]),
+        "tokens": written(pieces, texts),
+        "words": words_of(pieces, texts),
+        "segments": [*map(int, pieces["segments"])],
+        "maps": _packed(found.maps[number]),
+        "patterns": patterns,
+    }
+
+
+def written(pieces: pd.Series[Any], texts: Sequence[str]) -> list[str]:
+    """Tokens as the text has them, without the signs of a tokenizer; special ones by their names.
+
+    Args:
+        pieces: A row of the examples of a store.
+        texts: The sentences of the example.
+    """
+    columns = ("tokens", "segments", "special", "starts", "ends")
+    places = zip(*(pieces[column] for column in columns), strict=True)
+    return [
+        token if special or start == end else texts[segment][start:end]
+        for token, segment, special, start, end in places
+    ]
+
+
+def words_of(pieces: pd.Series[Any], texts: Sequence[str]) -> list[int]:
+    """Number of the word of each token, from 0: pieces that touch within letters or digits are one.
+
+    A sign of Chinese, Japanese or Korean writing is a word of its own, and so is a special token.
+    """
+    numbers: list[int] = []
+    before: tuple[int, int] | None = None  # sentence and end of the token before
+    columns = ("segments", "special", "starts", "ends")
+    for segment, special, start, end in zip(*(pieces[name] for name in columns), strict=True):
+        text = texts[segment]
+        joins = (
+            not special
+            and before == (segment, start)
+            and start < end
+            and _is_letter(text[start - 1])
+            and _is_letter(text[start])
+        )
+        numbers.append((numbers or [-1])[-1] + (not joins))
+        before = None if special else (segment, end)
+    return numbers
+
+
+def _is_letter(sign: str) -> bool:
+    """Whether a sign is part of a word that may be longer."""
+    return (sign.isalnum() or unicodedata.combining(sign) > 0) and (
+        unicodedata.east_asian_width(sign) not in "WF"
+    )
+
+
+def strongest(statistics: pd.DataFrame) -> dict[str, list[list[Any]]]:
+    """For each statistic, the heads with the greatest mean over the examples, and the mean."""
+    found = {}
+    for kind in STATISTICS:
+        rows = statistics[statistics["statistic"] == kind].nlargest(_STRONGEST, "value")
+        unit = "" if kind in SHARES else " nats"
+        found[kind] = [
+            [int(row["layer"]), int(row["head"]), f"{row['value']:.2f}{unit}"]
+            for row in rows.to_dict("records")
+        ]
+    return {kind: heads for kind, heads in found.items() if heads}
+
+
+def _packed(maps: Halves) -> str:
+    """[layer, head, query, key] weights as text: 16 bits each."""
+    levels = np.rint(np.clip(maps.astype(np.float32), 0, 1) * _LEVELS).astype("<u2")
+    return base64.b64encode(levels.tobytes()).decode()
+
+
+def _read(name: str) -> str:
+    return (_PARTS / name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Parts of the page of an inspection."""
