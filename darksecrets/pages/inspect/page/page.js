@@ -129,7 +129,7 @@ function legend() {
   if (!CONTENT.examples[state.example].patterns) return list;
   for (const [pattern, colour] of Object.entries(CONTENT.colours)) {
     const box = h("i", { "aria-hidden": "true" });
-    box.style.borderColor = colour;
+    box.style.setProperty("--frame", colour);
     list.append(h("span", {}, box, pattern));
   }
   return list;
@@ -209,7 +209,7 @@ function drawCard() {
   const drawing = drawMap(map);
   document.getElementById("card").replaceChildren(
     h("h2", { "aria-live": "polite" }, nameOf(state.layer, state.head)),
-    h("p", { class: "quiet" }, "Rows attend to columns; darker is more. Choose tokens of rows to read what they attend to."),
+    h("p", { class: "quiet" }, "Rows attend to columns; the stronger the colour, the more. Choose tokens of rows to read what they attend to."),
     drawing,
     ...reading(map),
     h("p", {}, h("button", { type: "button", onclick: () => save(drawing) }, "Save as SVG")),
