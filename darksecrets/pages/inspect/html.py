@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,9 @@ from darksecrets.paper.features.tables import SHARES, STATISTICS
 MOST = 20
 """Examples that are shown, unless another number is asked for."""
 _STRONGEST = 3
-_LEVELS = 2**16 - 1
+_LEVELS = 255
+_LIMIT = 20_000_000
+"""Characters that all maps may take; examples that do not fit are left out, the last ones first."""
 _PARTS = Path(__file__).parent / "page"
 
 
@@ -67,17 +69,28 @@ def page(found: Heads, label: str, most: int = MOST) -> str:
 def content(found: Heads, label: str, most: int = MOST) -> dict[str, Any]:
     """What the page shows, as its script reads it; for the arguments see `page`."""
     layers, heads = found.maps[0].shape[:2]
-    count = min(most, len(found.maps))
-    left_out = len(found.maps) - count
-    note = f"The first {count} of {len(found.maps)} examples are shown." if left_out else ""
+    examples = list(_fitting(found, most))
+    count, every = len(examples), len(found.maps)
+    note = f"The first {count} of {every} examples are shown." if count < every else ""
     return {
         "label": " · ".join(filter(None, (label, note))),
         "layers": layers,
         "heads": heads,
         "colours": dict(PATTERNS),
         "strongest": strongest(found.statistics),
-        "examples": [_example(found, number) for number in range(count)],
+        "examples": examples,
     }
+
+
+def _fitting(found: Heads, most: int) -> Iterator[dict[str, Any]]:
+    """The first examples, as many as there is room for, but one at least."""
+    room = _LIMIT
+    for number in range(min(most, len(found.maps))):
+        example = _example(found, number)
+        room -= len(example["maps"])
+        if number and room < 0:
+            return
+        yield example
 
 
 def _example(found: Heads, number: int) -> dict[str, Any]:
@@ -157,9 +170,13 @@ def strongest(statistics: pd.DataFrame) -> dict[str, list[list[Any]]]:
 
 
 def _packed(maps: Halves) -> str:
-    """[layer, head, query, key] weights as text: 16 bits each."""
-    levels = np.rint(np.clip(maps.astype(np.float32), 0, 1) * _LEVELS).astype("<u2")
-    return base64.b64encode(levels.tobytes()).decode()
+    """[layer, head, query, key] weights as text: their roots, 8 bits each.
+
+    The root spends more levels on small weights, of which maps have most. A weight w is off by at
+    most √w / 255 + 1 / 510².
+    """
+    roots = np.sqrt(np.clip(maps.astype(np.float32), 0, 1))
+    return base64.b64encode(np.rint(roots * _LEVELS).astype(np.uint8).tobytes()).decode()
 
 
 def _read(name: str) -> str:

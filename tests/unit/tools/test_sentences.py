@@ -259,7 +259,6 @@ NO_RESULT = (
     "(Kovaleva et al., 2019)",
     "has not been run (6 GPU hours)",
     "You need Python 3.11",
-    "minutes on two cores",
     "Figure 7 needs tags",
     "| run | machine | time |",
     "an answer below is about this encoder, never a verdict",

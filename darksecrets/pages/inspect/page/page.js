@@ -9,6 +9,7 @@ const PARTS = {
   back: ["from the second sentence to the first", (query, key) => query === 1 && key === 0],
   second: ["within the second sentence", (query, key) => query === 1 && key === 1],
 };
+const MANY = 128; // tokens
 const state = { example: 0, layer: 1, head: 1, part: "all", least: 0, words: false, chosen: new Set() };
 
 // --- Elements -----------------------------------------------------------------------------------
@@ -36,8 +37,7 @@ const decoded = new Map();
 
 function weightsOf(number) {
   if (!decoded.has(number)) {
-    const bytes = Uint8Array.from(atob(CONTENT.examples[number].maps), (letter) => letter.charCodeAt(0));
-    decoded.set(number, new Uint16Array(bytes.buffer));
+    decoded.set(number, Uint8Array.from(atob(CONTENT.examples[number].maps), (letter) => letter.charCodeAt(0)));
   }
   return decoded.get(number);
 }
@@ -46,8 +46,10 @@ function weightsOf(number) {
 function mapOf(example, layer, head) {
   const size = CONTENT.examples[example].tokens.length ** 2;
   const place = ((layer - 1) * CONTENT.heads + head - 1) * size;
-  return Float32Array.from(weightsOf(example).subarray(place, place + size), (level) => level / 65535);
+  return Float32Array.from(weightsOf(example).subarray(place, place + size), (level) => (level / 255) ** 2);
 }
+
+const greatest = (weights) => weights.reduce((most, weight) => Math.max(most, weight), 0) || 1;
 
 // What is shown of a map: word pieces, or words, whose pieces attend as their mean and are attended
 // to as their sum; without what the filters leave out.
@@ -89,10 +91,14 @@ function thumbnail(layer, head) {
   const n = CONTENT.examples[state.example].tokens.length;
   const canvas = h("canvas", { width: n, height: n });
   const weights = mapOf(state.example, layer, head);
-  const most = Math.max(...weights) || 1;
+  const most = greatest(weights);
   const colour = getComputedStyle(document.documentElement).getPropertyValue("--weight").split(",").map(Number);
   const pixels = new ImageData(n, n);
-  weights.forEach((weight, place) => pixels.data.set([...colour, Math.round((255 * weight) / most)], 4 * place));
+  for (let place = 0; place < n * n; place += 1) {
+    const at = 4 * place;
+    [pixels.data[at], pixels.data[at + 1], pixels.data[at + 2]] = colour;
+    pixels.data[at + 3] = Math.round((255 * weights[place]) / most);
+  }
   canvas.getContext("2d").putImageData(pixels, 0, 0);
   return canvas;
 }
@@ -155,9 +161,9 @@ function drawMap({ names, n, cells }) {
   const edge = 8 + 7 * Math.max(...names.map((name) => Math.min(name.length, 18)));
   const side = edge + n * cell + 2;
   const drawing = s("svg", { viewBox: `0 0 ${side} ${side}`, width: side, height: side, role: "img", "aria-label": `${nameOf(state.layer, state.head)}: rows attend to columns` });
-  const most = Math.max(...cells) || 1;
+  const most = greatest(cells);
   cells.forEach((weight, place) => {
-    if (weight < most / 255) return;
+    if (weight < most / (n > MANY ? 50 : 255)) return; // too pale to be seen, and many elements
     const [query, key] = [Math.floor(place / n), place % n];
     const box = s("rect", { class: "cell", x: edge + key * cell, y: edge + query * cell, width: cell, height: cell, "fill-opacity": (weight / most).toFixed(3) });
     box.append(s("title", {}, `${names[query]} → ${names[key]}: ${weight.toFixed(3)}`));
@@ -182,14 +188,19 @@ function toggle(place) {
 // The greatest weights, or what the chosen tokens attend to on average.
 function reading({ names, n, cells }) {
   const chosen = [...state.chosen].filter((place) => place < n);
-  let pairs = [...cells].map((weight, place) => [weight, `${names[Math.floor(place / n)]} → ${names[place % n]}`]);
   let title = "Greatest weights";
+  let count = n * n;
+  let value = (place) => cells[place];
+  let name = (place) => `${names[Math.floor(place / n)]} → ${names[place % n]}`;
   if (chosen.length) {
     title = `Attention of ${chosen.map((place) => names[place]).join(", ")}${chosen.length > 1 ? ", mean" : ""}`;
-    pairs = names.map((name, key) => [chosen.reduce((sum, query) => sum + cells[query * n + key], 0) / chosen.length, name]);
+    count = n;
+    value = (key) => chosen.reduce((sum, query) => sum + cells[query * n + key], 0) / chosen.length;
+    name = (key) => names[key];
   }
-  const most = pairs.filter(([weight]) => weight > 0).sort((one, other) => other[0] - one[0]).slice(0, 8);
-  const items = most.map(([weight, name]) => h("li", {}, `${name} ${weight.toFixed(2)}`));
+  const places = [...Array(count).keys()].filter((place) => value(place) > 0);
+  const most = places.sort((one, other) => value(other) - value(one)).slice(0, 8);
+  const items = most.map((place) => h("li", {}, `${name(place)} ${value(place).toFixed(2)}`));
   return [h("h3", {}, title), h("ol", { class: "pairs" }, ...items)];
 }
 

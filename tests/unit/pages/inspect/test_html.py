@@ -32,9 +32,10 @@ def heads(seen):
 def test_weights_patterns_and_strongest_heads_are_those_of_the_inspection(seen):
     made = content(heads(seen), "a label")
     for number, example in enumerate(made["examples"]):
-        levels = np.frombuffer(base64.b64decode(example["maps"]), "<u2").astype(float) / 65535
+        levels = np.frombuffer(base64.b64decode(example["maps"]), np.uint8).astype(float) / 255
         expected = seen.maps[number].astype(float)
-        assert levels.reshape(expected.shape) == pytest.approx(expected, abs=1 / 65535)
+        error = np.abs(levels.reshape(expected.shape) ** 2 - expected)
+        assert (error <= np.sqrt(expected) / 255 + 1 / 510**2 + 1e-7).all()
         own = seen.patterns[seen.patterns["idx"] == number].set_index(["layer", "head"])
         across = expected.shape[1]
         for place, (pattern, certain) in enumerate(example["patterns"]):
@@ -52,6 +53,13 @@ def test_only_so_many_examples_are_shown_and_the_page_says_so(seen):
     made = content(heads(seen), "bert", most=1)
     assert [example["text"] for example in made["examples"]] == [" ||| ".join(TEXT[0])]
     assert made["label"] == "bert · The first 1 of 2 examples are shown."
+
+
+def test_examples_that_do_not_fit_are_left_out_and_the_first_is_shown(seen, monkeypatch):
+    sizes = [len(example["maps"]) for example in content(heads(seen), "bert")["examples"]]
+    for limit, count in ((1, 1), (sizes[0], 1), (sum(sizes), 2)):
+        monkeypatch.setattr("darksecrets.pages.inspect.html._LIMIT", limit)
+        assert len(content(heads(seen), "bert")["examples"]) == count
 
 
 def test_no_text_ends_the_script_or_becomes_markup(seen):
