@@ -10,6 +10,8 @@ const PARTS = {
   second: ["within the second sentence", (query, key) => query === 1 && key === 1],
 };
 const MANY = 128; // tokens
+const LETTERS = 12; // height of a line of text
+const FITS = 40; // tokens of a map that a small window shows whole; longer ones are scrolled
 const state = { example: 0, layer: 1, head: 1, part: "all", least: 0, words: false, chosen: new Set() };
 
 // --- Elements -----------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ function choose(layer, head, focus = false) {
 // --- One head -----------------------------------------------------------------------------------
 
 function drawMap({ names, n, cells }) {
-  const cell = Math.max(5, Math.min(26, 520 / n));
+  const cell = Math.max(LETTERS, Math.min(26, 520 / n));
   const edge = 8 + 7 * Math.max(...names.map((name) => Math.min(name.length, 18)));
   const side = edge + n * cell + 2;
   const drawing = s("svg", { viewBox: `0 0 ${side} ${side}`, width: side, height: side, role: "img", "aria-label": `${nameOf(state.layer, state.head)}: rows attend to columns` });
@@ -221,7 +223,7 @@ function drawCard() {
   document.getElementById("card").replaceChildren(
     h("h2", { "aria-live": "polite" }, nameOf(state.layer, state.head)),
     h("p", { class: "quiet" }, "Rows attend to columns; the stronger the colour, the more. Choose tokens of rows to read what they attend to."),
-    drawing,
+    h("div", { class: map.n > FITS ? "scroll" : "" }, drawing),
     ...reading(map),
     h("p", {}, h("button", { type: "button", onclick: () => save(drawing) }, "Save as SVG")),
   );
