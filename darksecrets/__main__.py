@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
 from darksecrets.core.run.version import __version__
+from darksecrets.pages.inspect import texts
+from darksecrets.pages.inspect.texts import MOST
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from darksecrets.pages.inspect.inspecting import Inspection
-
-_EXAMPLES = 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("-o", "--output", type=Path, default=Path("heads.html"), help="the page")
     inspect.add_argument("--json", action="store_true", help="print the numbers; write no page")
     inspect.add_argument(
-        "--examples", type=int, default=_EXAMPLES, help=f"most examples of a file ({_EXAMPLES})"
+        "--examples", type=int, default=MOST, help=f"most examples of a file ({MOST})"
     )
     inspect.add_argument("--max-length", type=int, default=128, help="longest example, in tokens")
     inspect.add_argument("--pipeline", help="a spaCy pipeline, for measures of words")
@@ -62,7 +62,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _inspect(given: argparse.Namespace) -> None:
     """Write the page, or print its numbers."""
-    from darksecrets.pages.inspect import texts
     from darksecrets.pages.inspect.inspecting import inspect
 
     if given.examples < 1:

@@ -1,16 +1,12 @@
 """The page of an inspection in a browser, opened from disk as a reader opens it."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from needs import needs
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
-from tiny_models import save_classifier
-
-import darksecrets
+from tiny_models import inspected
 
 pytestmark = needs("chromium", "chromedriver")
 PAIRS = [["the dogs bark .", "the unbelievable dog ."], ["bark .", "the dog"]]
@@ -18,9 +14,7 @@ PAIRS = [["the dogs bark .", "the unbelievable dog ."], ["bark .", "the dog"]]
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    task = SimpleNamespace(labels=("no", "yes"))
-    model = save_classifier(tmp_path_factory.mktemp("model"), "bert", task)
-    return darksecrets.inspect(PAIRS, model, max_length=64)
+    return inspected(tmp_path_factory.mktemp("model"), PAIRS)
 
 
 @pytest.fixture

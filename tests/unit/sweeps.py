@@ -1,5 +1,7 @@
 """Random sweeps, for tests of statistics computed from them."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 from glue import TASKS
@@ -48,3 +50,14 @@ def sweep(
     mixed = np.where(rng.random(shape) < 0.7, labels, noise)
     predictions = np.where(rng.random(shape) < changed, mixed, shared)
     return SweepResult(sets, predictions, labels, *2 * [np.arange(examples)])
+
+
+def repeated(result: SweepResult, units: np.ndarray) -> SweepResult:
+    """A sweep with some examples more than once: ``units`` are their places in it."""
+    return dataclasses.replace(
+        result,
+        predictions=result.predictions[:, units],
+        labels=result.labels[units],
+        idx=np.arange(len(units)),
+        units=units,
+    )

@@ -1,6 +1,7 @@
 """Tokenizers and random models small enough for unit tests."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -11,6 +12,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+import darksecrets
 from darksecrets.core.data.tasks import Task
 
 WORDS = ["the", "naive", "un", "##believ", "##able", "dog", "##s", "bark", ".", "don", "'", "t"]
@@ -36,6 +38,12 @@ def roberta_tokenizer() -> PreTrainedTokenizerFast:
         model_input_names=["input_ids", "attention_mask"],
         model_max_length=64,
     )
+
+
+def inspected(folder: Path, text: object):
+    """What the random encoder of two layers and four heads does on text."""
+    task = SimpleNamespace(labels=("no", "yes"))
+    return darksecrets.inspect(text, save_classifier(folder, "bert", task), max_length=64)
 
 
 def save_classifier(folder: Path, family: str, task: Task) -> Path:

@@ -18,6 +18,7 @@ from darksecrets.core.arrays import Flags, Floats, Integers
 from darksecrets.core.stats.classification import Counts, Score, classes_of, count
 from darksecrets.core.stats.correlation import correlation
 from darksecrets.core.stats.resampling import blocks
+from darksecrets.core.stats.units import count_units
 from darksecrets.core.stats.weighted import Weighted
 
 ROUNDING = 1e-12  # differences of scores closer than this count as equal
@@ -226,7 +227,7 @@ def swapped_differences(
     Returns:
         [1 + permutations] first − second; at first without any swap.
     """
-    count = int(units.max()) + 1
+    count = count_units(units)
     blocks = [np.zeros((1, count), dtype=np.int64), *swaps(permutations, count, rng)]
     differences = []
     for swap in (of_units[:, units] for of_units in blocks):

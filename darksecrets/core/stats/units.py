@@ -30,6 +30,11 @@ def numbered_texts(columns: Iterable[Sequence[str]]) -> Integers:
     return numbered(zip(*plain, strict=True))
 
 
+def count_units(units: Integers) -> int:
+    """How many units examples have; numbers of units leave none out."""
+    return int(units.max()) + 1
+
+
 def first_of_each(units: Integers) -> Integers:
     """[units] place of the first example of each unit, ascending."""
     return np.sort(np.unique(units, return_index=True)[1])

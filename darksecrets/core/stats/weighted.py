@@ -24,6 +24,7 @@ from darksecrets.core.stats.correlation import (
     standardized,
 )
 from darksecrets.core.stats.resampling import bootstrap_weights
+from darksecrets.core.stats.units import count_units
 
 Weights = Integers
 Weighted = Callable[[Weights], Floats]
@@ -45,7 +46,7 @@ def resampled(score: Weighted, units: Integers, resamples: int, rng: np.random.G
     Returns:
         [resamples, sets].
     """
-    drawn = bootstrap_weights(resamples, int(units.max()) + 1, rng)
+    drawn = bootstrap_weights(resamples, count_units(units), rng)
     return np.concatenate([score(weights[:, units]) for weights in drawn])
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.pages import one_file
-from darksecrets.pages.one_file import embedded
+from darksecrets.core.plotting import one_file
+from darksecrets.core.plotting.one_file import embedded
 
 LIMIT = 10_000_000
 """Largest size of the page in bytes; examples that do not fit are left out, the last ones first."""

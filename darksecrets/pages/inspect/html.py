@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-import unicodedata
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Halves
+from darksecrets.core.data.alignment import overlaps
+from darksecrets.core.data.words import spans_of
+from darksecrets.core.plotting import one_file
 from darksecrets.core.plotting.colours import PATTERNS
-from darksecrets.pages import one_file
+from darksecrets.pages.inspect.texts import MOST
 from darksecrets.paper.features.tables import SHARES, STATISTICS
 
-MOST = 20
-"""Examples that are shown, unless another number is asked for."""
 _STRONGEST = 3
 _LEVELS = 255
 _LIMIT = 20_000_000
@@ -128,32 +129,22 @@ def written(pieces: pd.Series[Any], texts: Sequence[str]) -> list[str]:
 
 
 def words_of(pieces: pd.Series[Any], texts: Sequence[str]) -> list[int]:
-    """Number of the word of each token, from 0: pieces that touch within letters or digits are one.
+    """Number of the word of each token, from 0; a token in no word, as a special one, is its own.
 
-    A sign of Chinese, Japanese or Korean writing is a word of its own, and so is a special token.
+    Words are those of `darksecrets.core.data.words`; a token in several belongs to the first.
     """
-    numbers: list[int] = []
-    before: tuple[int, int] | None = None  # sentence and end of the token before
-    columns = ("segments", "special", "starts", "ends")
-    for segment, special, start, end in zip(*(pieces[name] for name in columns), strict=True):
-        text = texts[segment]
-        joins = (
-            not special
-            and before == (segment, start)
-            and start < end
-            and _is_letter(text[start - 1])
-            and _is_letter(text[start])
-        )
-        numbers.append((numbers or [-1])[-1] + (not joins))
-        before = None if special else (segment, end)
+    segments, special = np.asarray(pieces["segments"]), np.asarray(pieces["special"], dtype=bool)
+    offsets = np.stack([pieces["starts"], pieces["ends"]], axis=1)
+    words: list[tuple[int, int] | None] = [None] * len(segments)  # sentence and place in it
+    for sentence, text in enumerate(texts):
+        spans = np.array(spans_of(text)).reshape(-1, 2)
+        inside = overlaps(offsets, segments, special, sentence, spans)
+        for token in np.flatnonzero(inside.any(axis=1)).tolist():
+            words[token] = (sentence, int(inside[token].argmax()))
+    numbers = [0]
+    for before, word in itertools.pairwise(words):
+        numbers.append(numbers[-1] + (word is None or word != before))
     return numbers
-
-
-def _is_letter(sign: str) -> bool:
-    """Whether a sign is part of a word that may be longer."""
-    return (sign.isalnum() or unicodedata.combining(sign) > 0) and (
-        unicodedata.east_asian_width(sign) not in "WF"
-    )
 
 
 def strongest(statistics: pd.DataFrame) -> dict[str, list[list[Any]]]:

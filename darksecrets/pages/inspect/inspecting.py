@@ -20,9 +20,10 @@ from darksecrets.core.arrays import Halves
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.run.errors import InputError
 from darksecrets.pages.inspect import texts
-from darksecrets.pages.inspect.html import MOST, Heads, page
+from darksecrets.pages.inspect.html import Heads, page
 from darksecrets.pages.inspect.maps import classify_maps, extract_examples
 from darksecrets.pages.inspect.measuring import SEED, annotate, left_out, measure_heads
+from darksecrets.pages.inspect.texts import MOST
 from darksecrets.paper.features.parser import load_pipeline
 from darksecrets.paper.patterns.network.trained import CLASSIFIER
 
@@ -37,7 +38,6 @@ class Inspection:
 
     Attributes:
         examples: A row per example, table `darksecrets.pages.inspect.tables.EXAMPLES`.
-        tokens: For each example, its L tokens.
         pieces: A row per example, see `darksecrets.core.attention.store`: ``tokens``, ``segments``,
             ``special``, ``starts`` and ``ends`` of each.
         maps: For each example, [layer, head, query, key] attention weights, half precision.
@@ -48,13 +48,17 @@ class Inspection:
     """
 
     examples: pd.DataFrame
-    tokens: list[list[str]]
     pieces: pd.DataFrame
     maps: list[Halves]
     measures: Mapping[str, pd.DataFrame]
     patterns: pd.DataFrame | None
     left_out: Mapping[str, str]
-    model: str = ""
+    model: str
+
+    @property
+    def tokens(self) -> list[list[str]]:
+        """For each example, its L tokens."""
+        return [list(own) for own in self.pieces["tokens"]]
 
     def __repr__(self) -> str:
         layers, heads = self.maps[0].shape[:2]
@@ -68,9 +72,9 @@ class Inspection:
 
     def _repr_html_(self) -> str:
         """The page, for a notebook: in a frame of its own, so that neither changes the other."""
-        page = html.escape(self.page(), quote=True)
+        content = html.escape(self.page(), quote=True)
         return (
-            f'<iframe srcdoc="{page}" title="Attention heads" loading="lazy" '
+            f'<iframe srcdoc="{content}" title="Attention heads" loading="lazy" '
             'style="width: 100%; height: 760px; border: 0"></iframe>'
         )
 
@@ -166,12 +170,10 @@ def inspect(
         measures = measure_heads(store, annotation, examples, seed)
         rows = np.argsort(store.idx).tolist()
         maps = [store.maps(row).copy() for row in rows]
-        tokens = [store.tokens(row) for row in rows]
         pieces = store.table.iloc[rows].reset_index(drop=True)
     unparsed = "" if pipeline else "no pipeline was given"
     return Inspection(
         table,
-        tokens,
         pieces,
         maps,
         measures,

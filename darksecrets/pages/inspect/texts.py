@@ -19,6 +19,9 @@ _EXPECTED = (
     "example of two sentences may also be a list of two), or a file with one example a line."
 )
 
+MOST = 20
+"""Examples that a page shows, unless another number is asked for."""
+
 MODEL = "pretrained"
 """How tables name the state of the model: as it is, without fine-tuning."""
 

@@ -22,6 +22,7 @@ from darksecrets.core.stats import permutation
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.correlation import drop_rounding, standardized
 from darksecrets.core.stats.resampling import halves, interval, widened
+from darksecrets.core.stats.units import count_units
 from darksecrets.core.stats.weighted import resampled
 
 _COLUMNS = ("metric", "baseline", "score", "delta", "ci_low", "ci_high", "p_value", "q_value")
@@ -92,7 +93,7 @@ def effects(
         )[1:]
         table["q_value"] = table.groupby("kind")["p_value"].transform(benjamini_hochberg)
         tables.append(table)
-        units = result.units.max() + 1
+        units = count_units(result.units)
         means += [_mean(rows, resampled, units) for _, rows in table.groupby("kind")]
     return pd.concat(tables, ignore_index=True), pd.DataFrame(means)
 
@@ -209,6 +210,7 @@ def differences_on_halves(
         Twice [splits, sets] score - baseline.
     """
     score = weighted(result, metric)
-    masks = [drawn[:, result.units] for drawn in halves(splits, result.units.max() + 1, rng)]
+    drawn = halves(splits, count_units(result.units), rng)
+    masks = [of_units[:, result.units] for of_units in drawn]
     ones, others = (np.concatenate([score(m == side) for m in masks]) for side in (1, 0))
     return ones - ones[:, :1], others - others[:, :1]

@@ -126,7 +126,8 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
         for groups in (by_state, table.groupby("baseline"))
         for name, rows in groups
     }
-    labels, units = first["label"].to_numpy(dtype=kind), table["text"].to_numpy()[: len(first)]
+    labels = first["label"].to_numpy(dtype=kind)
+    units = table.drop_duplicates("idx")["text"].to_numpy()
     return Outcomes(task, labels, units, predictions, next(iter(seeds.values())))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
+from sweeps import repeated as repeat_examples
 
 from darksecrets.beyond.importance.measure.orders import Plan
 from darksecrets.core.interventions.results import SweepResult
@@ -142,16 +143,8 @@ def several(
 
 def repeated(known: Known, rng: np.random.Generator) -> Known:
     """The same sweep with every example one to four times."""
-    result = known.result
-    units = np.repeat(result.units, rng.integers(1, 5, len(result.units)))
-    copies = dataclasses.replace(
-        result,
-        predictions=result.predictions[:, units],
-        labels=result.labels[units],
-        idx=np.arange(len(units)),
-        units=units,
-    )
-    return dataclasses.replace(known, result=copies)
+    units = np.repeat(known.result.units, rng.integers(1, 5, len(known.result.units)))
+    return dataclasses.replace(known, result=repeat_examples(known.result, units))
 
 
 def _classes(

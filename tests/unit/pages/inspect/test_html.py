@@ -4,14 +4,12 @@ import base64
 import html
 import json
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_models import save_classifier
+from tiny_models import inspected
 
-import darksecrets
 from darksecrets.pages.inspect.html import Heads, content, words_of, written
 
 TEXT = [["the dogs </script> bark .", "the naive dog ."], ["bark .", "<b>the dog"]]
@@ -19,9 +17,7 @@ TEXT = [["the dogs </script> bark .", "the naive dog ."], ["bark .", "<b>the dog
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    task = SimpleNamespace(labels=("no", "yes"))
-    model = save_classifier(tmp_path_factory.mktemp("model"), "bert", task)
-    return darksecrets.inspect(TEXT, model, max_length=64)
+    return inspected(tmp_path_factory.mktemp("model"), TEXT)
 
 
 def heads(seen):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 from glue import TASKS
-from sweeps import places, sweep
+from sweeps import places, repeated, sweep
 
 from darksecrets.core.data import metrics
 from darksecrets.core.interventions.results import SweepResult
@@ -287,17 +287,6 @@ def test_p_values_of_ranks_know_no_distances():
 
 
 # --- Repeated examples ------------------------------------------------------------------------
-
-
-def repeated(result: SweepResult, units: np.ndarray) -> SweepResult:
-    """The sweep with some examples more than once."""
-    return dataclasses.replace(
-        result,
-        predictions=result.predictions[:, units],
-        labels=result.labels[units],
-        idx=np.arange(len(units)),
-        units=units,
-    )
 
 
 @pytest.mark.parametrize("task", ["MRPC", "STS-B"])

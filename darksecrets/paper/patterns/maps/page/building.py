@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
+from darksecrets.core.plotting.one_file import embedded
 from darksecrets.paper.patterns.classes import KEYS, NAMES_OF_KINDS, PATTERNS, STRENGTHS
 from darksecrets.paper.patterns.maps.labelled_maps import BORDERLINE
 from darksecrets.paper.patterns.maps.mapset import SETTLED, MapSet, answers
@@ -42,7 +42,7 @@ def build(mapset: MapSet) -> str:
         policy=Markup(_POLICY),
         style=Markup((_PARTS / "page.css").read_text(encoding="utf-8")),
         script=Markup((_PARTS / "page.js").read_text(encoding="utf-8")),
-        content=Markup(_embedded(content(mapset))),
+        content=Markup(embedded(content(mapset))),
         classes=classes,
         kinds=NAMES_OF_KINDS,
         strengths=STRENGTHS,
@@ -81,9 +81,3 @@ def _digest(mapset: MapSet) -> str:
     for weights in mapset.maps:
         found.update(weights.tobytes())
     return found.hexdigest()[:16]
-
-
-def _embedded(value: object) -> str:
-    """JSON that can stand in a script of a page."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
