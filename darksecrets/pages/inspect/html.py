@@ -79,6 +79,7 @@ def content(found: Heads, label: str, most: int = MOST) -> dict[str, Any]:
         "heads": heads,
         "colours": dict(PATTERNS),
         "strongest": strongest(found.statistics),
+        "uniform": uniform(found.statistics),
         "examples": examples,
     }
 
@@ -158,6 +159,12 @@ def strongest(statistics: pd.DataFrame) -> dict[str, list[list[Any]]]:
             for row in rows.to_dict("records")
         ]
     return {kind: heads for kind, heads in found.items() if heads}
+
+
+def uniform(statistics: pd.DataFrame) -> dict[str, str]:
+    """For each statistic, its mean if a head attends to all tokens alike."""
+    means = statistics.groupby("statistic")["uniform"].mean()
+    return {str(kind): f"{value:.2f}" for kind, value in means.items()}
 
 
 def _packed(maps: Halves) -> str:

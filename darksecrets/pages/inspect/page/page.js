@@ -233,7 +233,7 @@ function drawCard() {
 
 function drawStrongest() {
   const rows = Object.entries(CONTENT.strongest).flatMap(([measure, heads]) => [
-    h("span", {}, measure),
+    h("span", {}, measure, h("span", { class: "quiet" }, ` uniform ${CONTENT.uniform[measure]}`)),
     h("div", {}, ...heads.map(([layer, head, value]) => h("button", {
       type: "button", onclick: () => choose(layer, head, true), title: nameOf(layer, head),
     }, `${layer}.${head} (${value})`))),

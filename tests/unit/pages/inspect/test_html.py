@@ -43,6 +43,10 @@ def test_weights_patterns_and_strongest_heads_are_those_of_the_inspection(seen):
         values = [rows[(layer, head)] for layer, head, _ in most]
         assert values == sorted(rows, reverse=True)[:3]
         assert [float(shown.split()[0]) for _, _, shown in most] == pytest.approx(values, abs=6e-3)
+    lengths = [len(tokens) for tokens in seen.tokens]
+    alike = {"self": np.mean([1 / n for n in lengths]), "entropy": np.mean(np.log(lengths))}
+    for kind, expected in alike.items():
+        assert float(made["uniform"][kind]) == pytest.approx(expected, abs=6e-3)
 
 
 def test_only_so_many_examples_are_shown_and_the_page_says_so(seen):
