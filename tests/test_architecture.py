@@ -40,6 +40,7 @@ HEAVY = {"torch", "transformers", "datasets", "accelerate", "spacy"}
 INNER = {
     "core/models/session.py": "the seam: observes any encoder and changes its heads",
     "core/models/hooks.py": "the seam: changes MLPs, too",
+    "core/models/states.py": "finds where hidden states pass, and changes them",
     "core/models/mlps.py": "finds the MLPs by the order of the calls of modules",
     "core/models/frozen.py": "takes and replaces what enters a newly drawn classifier",
     "core/models/removal.py": "takes heads out of BERT's layers",

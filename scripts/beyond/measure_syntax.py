@@ -13,9 +13,9 @@ def main(job: Job) -> dict[str, Any]:
         How many sentences were read, and how many the model cannot read whole.
     """
     from darksecrets.beyond.syntax.declared import ATTENTION_PROBES, Settings
-    from darksecrets.beyond.syntax.measure import treebank
     from darksecrets.beyond.syntax.measure.probing import chosen, probe_table
     from darksecrets.beyond.syntax.measure.running import measure, tables
+    from darksecrets.core.data import treebank
     from darksecrets.core.models.reading import readings
     from darksecrets.core.run.tables import identify
 

@@ -9,7 +9,8 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Write its sentences, with their trees."""
     from darksecrets.beyond.syntax.declared import Settings
-    from darksecrets.beyond.syntax.measure import sources, treebank
+    from darksecrets.beyond.syntax.measure import sources
+    from darksecrets.core.data import treebank
 
     settings = Settings.of(job.params.settings)
     found = sources.everything(settings, job.input.all("annotations"))

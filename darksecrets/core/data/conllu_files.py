@@ -148,7 +148,17 @@ def _sentence(
         labels=tuple((word["deprel"] or "dep").lower() for word in words),
         tags=tuple(map(tag_of, words)),
         mentions=_mentions(block, tokens, document, heads, reader),
+        features=_features(words),
     )
+
+
+def _features(words: Sequence[Token]) -> tuple[str, ...]:
+    """The morphological features of each word; none at all if no word has any."""
+    found = [
+        "|".join(f"{name}={value}" for name, value in (word["feats"] or {}).items())
+        for word in words
+    ]
+    return tuple(found) if any(found) else ()
 
 
 def _mentions(

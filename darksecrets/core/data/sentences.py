@@ -44,6 +44,8 @@ class Sentence:
         labels: Label of the dependency of each word on its head.
         tags: Part of speech of each word.
         mentions: By their head words; None if the source does not annotate them.
+        features: Morphological features of each word, such as `Number=Plur|Tense=Past`; none at
+            all if the source does not annotate them.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Sentence:
     labels: tuple[str, ...]
     tags: tuple[str, ...]
     mentions: tuple[Mention, ...] | None = None
+    features: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Number of words."""

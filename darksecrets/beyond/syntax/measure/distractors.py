@@ -26,9 +26,9 @@ import pandas as pd
 from darksecrets.beyond.syntax.declared import ANY, DISTRACTORS, MANY
 from darksecrets.beyond.syntax.measure.guesses import Read
 from darksecrets.beyond.syntax.measure.pairs import Flags, Floats
-from darksecrets.beyond.syntax.measure.treebank import word_class
 from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.core.data.sentences import ROOT, Sentence
+from darksecrets.core.data.treebank import word_class
 from darksecrets.core.stats.ratios import Ratio, ratio
 from darksecrets.core.stats.resampling import group_sums
 from darksecrets.paper.features.labels import universal

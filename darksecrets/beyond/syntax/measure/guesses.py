@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from darksecrets.beyond.syntax.measure.words import Flags, WordMaps
+from darksecrets.beyond.syntax.measure.words import WordMaps
+from darksecrets.core.arrays import Flags
 from darksecrets.core.data.sentences import Sentence
 
 NONE = -1

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from darksecrets.beyond.syntax.declared import ALL
 from darksecrets.beyond.syntax.measure.guesses import Guess, Read
-from darksecrets.beyond.syntax.measure.treebank import word_class
 from darksecrets.core.data.sentences import ROOT, Sentence
+from darksecrets.core.data.treebank import word_class
 from darksecrets.core.stats.resampling import stratified_halves
 
 Flags = npt.NDArray[np.bool_]

@@ -37,7 +37,8 @@ from darksecrets.beyond.syntax.measure.probes import (
     fit,
     hits,
 )
-from darksecrets.beyond.syntax.measure.words import WordMaps, align, word_maps
+from darksecrets.beyond.syntax.measure.words import WordMaps, word_maps
+from darksecrets.core.attention.pieces import align
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.models.loading import load_encoder
 from darksecrets.core.models.reading import Reading

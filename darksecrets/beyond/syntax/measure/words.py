@@ -6,22 +6,14 @@ the pieces of the word that attends. Special tokens are no words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from darksecrets.core.attention.extraction import (
-    Inputs,
-    batches_for,
-    batches_of,
-    encode_longest_first,
-    pad,
-)
-from darksecrets.core.data.alignment import overlaps
+from darksecrets.core.attention.extraction import batches_for, batches_of, pad
+from darksecrets.core.attention.pieces import Aligned, align, padded
 from darksecrets.core.data.sentences import Sentence
 from darksecrets.core.models.hooks import observe
 from darksecrets.core.models.reach import windows_of
@@ -30,9 +22,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.progress import progress
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-Flags = npt.NDArray[np.bool_]
+    from transformers import PreTrainedModel
 
 
 @dataclass(frozen=True)
@@ -50,72 +40,6 @@ class WordMaps:
     numbers: list[int]
     maps: torch.Tensor
     apart: torch.Tensor
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """The sentences that a model can read whole, longest first.
-
-    Attributes:
-        numbers: Which sentences of the treebank.
-        belongs: For each, [L, words] whether a token is a piece of a word.
-        inputs: What the model reads.
-    """
-
-    numbers: list[int]
-    belongs: list[Flags]
-    inputs: Inputs
-
-    def of(self, places: Sequence[int]) -> Aligned:
-        """Some of them."""
-        return Aligned(
-            [self.numbers[place] for place in places],
-            [self.belongs[place] for place in places],
-            {name: [values[place] for place in places] for name, values in self.inputs.items()},
-        )
-
-
-def align(
-    sentences: Sequence[Sentence], tokenizer: PreTrainedTokenizerBase, max_length: int
-) -> Aligned:
-    """Tokenize a treebank and find the pieces of every word.
-
-    Args:
-        sentences: The treebank.
-        tokenizer: That of the model.
-        max_length: Longest sequence that the model is to read, in tokens.
-
-    Raises:
-        InputError: No sentence can be read whole.
-    """
-    texts = {"sentence1": [sentence.text for sentence in sentences]}
-    table, inputs = encode_longest_first(texts, tokenizer, max_length)
-    rows = table.to_dict("records")
-    belongs = [pieces_of_words(sentences[row["idx"]], row) for row in rows]
-    kept = [place for place, flags in enumerate(belongs) if flags.any(axis=0).all()]
-    if not kept:
-        raise InputError(
-            f"The treebank has {len(sentences)} sentences, none of which the model can read "
-            f"whole in {max_length} tokens. Choose other sentences, or raise "
-            "fine_tuning.max_length."
-        )
-    return Aligned([row["idx"] for row in rows], belongs, inputs).of(kept)
-
-
-def pieces_of_words(sentence: Sentence, row: Mapping[Any, Any]) -> Flags:
-    """[L, words] which tokens are pieces of which words, by their places in the text.
-
-    The parts of a contraction that share their place share its pieces, as do words that the
-    tokenizer does not split between.
-
-    Args:
-        sentence: The sentence.
-        row: Its tokens, see `attention.store`.
-    """
-    offsets = np.stack([row["starts"], row["ends"]], axis=1).astype(np.int64)
-    spans = np.array([sentence.starts, sentence.ends]).T
-    special = np.asarray(row["special"], dtype=bool)
-    return overlaps(offsets, np.asarray(row["segments"]), special, 0, spans)
 
 
 def reduced(maps: torch.Tensor, belongs: torch.Tensor) -> torch.Tensor:
@@ -180,7 +104,7 @@ def _batch_maps(
 ) -> WordMaps:
     """Word maps of all layers for a batch of sentences."""
     own = slice(batch.start, batch.stop)
-    belongs = _padded(aligned.belongs[own]).to(model.device)
+    belongs = padded(aligned.belongs[own]).to(model.device)
     inputs = pad(aligned.inputs, batch, pad_token_id)
     with torch.inference_mode(), observe(model, maps=True) as seen:
         model(**{name: ids.to(model.device) for name, ids in inputs.items()})
@@ -190,12 +114,3 @@ def _batch_maps(
     return WordMaps(
         aligned.numbers[own], maps, (shared == 0) & words[:, :, None] & words[:, None, :]
     )
-
-
-def _padded(belongs: Sequence[Flags]) -> torch.Tensor:
-    """[sentence, token, word] as numbers, from the flags of each sentence."""
-    tokens, words = (max(sizes) for sizes in zip(*(flags.shape for flags in belongs), strict=True))
-    padded = np.zeros((len(belongs), tokens, words), dtype=np.float32)
-    for flags, own in zip(padded, belongs, strict=True):
-        flags[: own.shape[0], : own.shape[1]] = own
-    return torch.from_numpy(padded)

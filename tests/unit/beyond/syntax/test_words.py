@@ -11,6 +11,7 @@ from encoders import FAMILIES
 from darksecrets.beyond.syntax.measure import words
 from darksecrets.beyond.syntax.measure.guesses import NONE, guesses
 from darksecrets.beyond.syntax.measure.running import Measured, measure
+from darksecrets.core.attention import pieces
 from darksecrets.core.data.sentences import Sentence
 from darksecrets.core.models.hooks import observe
 from darksecrets.core.models.loading import load_encoder, load_tokenizer
@@ -89,7 +90,7 @@ def test_pieces_are_found_by_their_place():
         "segments": np.zeros(5, dtype=int),
         "special": np.array([True, False, False, False, True]),
     }
-    belongs = words.pieces_of_words(sentence, row)
+    belongs = pieces.pieces_of_words(sentence, row)
     expected = [[0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]]
     np.testing.assert_array_equal(belongs, np.array(expected, dtype=bool))
 
@@ -104,11 +105,11 @@ def test_sentences_that_the_model_cannot_read_whole_are_left_out(folder):
     tokenizer = load_tokenizer(folder)
     length = {s.name: len(tokenizer(s.text)["input_ids"]) for s in SENTENCES}
     limit = max(8, sorted(length.values())[len(length) // 2])
-    aligned = words.align(SENTENCES, tokenizer, limit)
+    aligned = pieces.align(SENTENCES, tokenizer, limit)
     kept = [number for number, s in enumerate(SENTENCES) if length[s.name] <= limit]
     assert sorted(aligned.numbers) == kept
     assert len(kept) < len(SENTENCES)
     wide = replace(SENTENCES[0], text=SENTENCES[0].text + " " * 3, ends=(*SENTENCES[0].ends,))
-    assert words.align([wide], tokenizer, 64).numbers == [0]
+    assert pieces.align([wide], tokenizer, 64).numbers == [0]
     with pytest.raises(InputError, match="none of which the model can read whole"):
-        words.align([max(SENTENCES, key=len)], tokenizer, 8)
+        pieces.align([max(SENTENCES, key=len)], tokenizer, 8)

@@ -10,7 +10,7 @@ import pytest
 from made_up_syntax import story_texts
 
 from darksecrets.beyond.syntax.declared import NOMINAL, PRONOUN, PROPER, Settings
-from darksecrets.beyond.syntax.measure import sources, treebank
+from darksecrets.beyond.syntax.measure import sources
 from darksecrets.beyond.syntax.measure.antecedents import resolve_all
 from darksecrets.beyond.syntax.measure.coreference import (
     Expression,
@@ -19,7 +19,7 @@ from darksecrets.beyond.syntax.measure.coreference import (
     documents,
     texts_of,
 )
-from darksecrets.core.data import conllu_files, entities
+from darksecrets.core.data import conllu_files, entities, treebank
 from darksecrets.core.data.sentences import ROOT, Mention, Sentence
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.errors import InputError

@@ -2,9 +2,9 @@
 
 import pytest
 
-from darksecrets.beyond.syntax.measure import treebank
-from darksecrets.beyond.syntax.measure.treebank import word_class
+from darksecrets.core.data import treebank
 from darksecrets.core.data.sentences import ROOT, Mention, Sentence
+from darksecrets.core.data.treebank import word_class
 from tools.corpus.grammar import finish, phrase
 from tools.corpus.treebank import from_grammar, sentences_with_trees
 

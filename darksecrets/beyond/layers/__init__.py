@@ -1,0 +1,1 @@
+"""What layers know of words, sentences and the task, before and after fine-tuning."""

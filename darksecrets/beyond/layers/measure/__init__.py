@@ -1,0 +1,1 @@
+"""States of words, and what probes, trees and geometry find in them."""
