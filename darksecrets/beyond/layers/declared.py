@@ -47,7 +47,11 @@ _MODELS = (
     *MAPS[1:],
 )
 _LAYER = like(LAYER, "layer; 0 is the embeddings", low=0)
-_PROPERTY = text("property", "what is read from the states", values=PROPERTIES)
+_PROPERTY = text(
+    "property",
+    f"what is read from the states; `{LABEL}`: of a regression, whether it is above the mean",
+    values=PROPERTIES,
+)
 _SENTENCES = integer("sentences", "sentences, or examples, that score", low=1)
 
 
@@ -191,7 +195,7 @@ REMOVED_PROPERTIES = Table(
     "What the score of a fine-tuned model loses if a property is projected out of the states after "
     "a layer (Elazar et al. 2021), beside random subspaces of the same size. The property is found "
     "in the words of the treebank; the scores are of the validation examples, with intervals over "
-    "these.",
+    "these, and of `over_random` also over random subspaces.",
     (
         TASK,
         SEED,
@@ -211,7 +215,7 @@ REMOVED_PROPERTIES = Table(
             high=100,
             control_of="delta",
         ),
-        *add_ends(number("over_random", "`delta` − `random`", "points", low=-200, high=200)),
+        *add_ends(number("over_random", "`delta` − `random`", "points")),
     ),
     key=("task", "seed", "property", "layer"),
     may_be_empty=True,

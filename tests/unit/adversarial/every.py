@@ -12,6 +12,7 @@ from adversarial import (
     important,
     inferences,
     landscape,
+    layers,
     models,
     norms,
     subnets,
@@ -56,6 +57,10 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     subnets.of_weights,
     subnets.of_masks,
     landscape.reset,
+    layers.of_probes,
+    layers.of_trees,
+    layers.of_geometry,
+    layers.of_removal,
     together.linked_groups,
     verdicts.claims,
 )

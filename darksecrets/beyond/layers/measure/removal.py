@@ -22,6 +22,7 @@ from darksecrets.core.models.devices import place
 from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.states import change_states
 from darksecrets.core.run.progress import progress
+from darksecrets.core.stats.draws import reach_of_one_more
 from darksecrets.core.stats.resampling import interval_of_known
 from darksecrets.paper.finetuning.evaluation import batch_size_for, outputs
 
@@ -30,7 +31,7 @@ ROUNDS = 30
 NEAR = 0.01
 """A property is gone if probes find it at most this much more often than its most frequent
 class."""
-RANDOM = 3
+RANDOM = 5
 """Random subspaces of the same size that the cost is compared with."""
 _RESAMPLES = 1000
 _LEAST = 1e-4  # singular values below this share of the largest are rounding
@@ -189,7 +190,9 @@ def costs(
     validation: EncodedSplit,
     seed: int,
 ) -> dict[str, float]:
-    """Scores without the property and without random subspaces, with intervals over examples.
+    """Scores without the property and without random subspaces, with intervals.
+
+    That of ``delta`` is over examples, that of ``over_random`` over random subspaces, too.
 
     Args:
         task: Its first metric is the score.
@@ -202,9 +205,19 @@ def costs(
     models, labels, units = np.stack([intact, *predicted]), validation.labels, validation.units
     scores = metrics.score_resampled(task.metrics[0], models, labels, units, _RESAMPLES, rng)
     delta = scores[:, 1] - scores[:, 0]
-    random = scores[:, 2:].mean(axis=1) - scores[:, 0]
-    found = {"score": scores[0, 1], "intact": scores[0, 0], "random": random[0]}
-    for name, values in {"delta": delta, "over_random": delta - random}.items():
-        low, high = interval_of_known(values[1:])
-        found |= {name: values[0], f"{name}_low": low, f"{name}_high": high}
+    over = scores[:, 1] - scores[:, 2:].mean(axis=1)
+    low, high = interval_of_known(delta[1:])
+    # A subspace that was chosen for nothing is one more random one.
+    half = float(reach_of_one_more(over[1:].var(ddof=1), scores[0, 2:]))
+    found = {
+        "score": scores[0, 1],
+        "intact": scores[0, 0],
+        "random": delta[0] - over[0],
+        "delta": delta[0],
+        "delta_low": low,
+        "delta_high": high,
+        "over_random": over[0],
+        "over_random_low": over[0] - half,
+        "over_random_high": over[0] + half,
+    }
     return {name: float(value) for name, value in found.items()}

@@ -55,7 +55,7 @@ class Examples:
         task: The task.
         dataset: Its data, see the data contract.
         columns: Sentences of all of them.
-        labels: [examples] class of each; of a regression, whether its label is above the median.
+        labels: [examples] class of each; of a regression, whether its label is above the mean of training.
         classes: Names of the classes.
         training: [examples] whether it is a training example.
     """
@@ -88,7 +88,7 @@ class Examples:
         classes = tuple(task.labels) or ("low", "high")
         numbers = np.concatenate(labels)
         if task.is_regression:
-            numbers = numbers > np.median(labels[0])
+            numbers = numbers > labels[0].mean()
         return cls(
             task=task,
             dataset=dataset,
