@@ -55,7 +55,7 @@ class Examples:
         task: The task.
         dataset: Its data, see the data contract.
         columns: Sentences of all of them.
-        labels: [examples] class of each; of a regression, whether its label is above the mean of training.
+        labels: [examples] class of each; of a regression, whether it is above the mean of training.
         classes: Names of the classes.
         training: [examples] whether it is a training example.
     """

@@ -1,0 +1,1 @@
+"""What fine-tuned models do with inputs that no person could answer."""
