@@ -39,7 +39,7 @@ MOST_WORDS = {
     "methods/paper.md": 1_200,
     "methods/patterns.md": 650,
     "methods/controls.md": 900,
-    "methods/later-papers.md": 1_050,
+    "methods/later-papers.md": 1_100,
 }
 
 

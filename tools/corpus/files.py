@@ -16,6 +16,7 @@ from darksecrets.core.run.files import RESOURCES, read_yaml
 from tools.corpus import grammar
 from tools.corpus.conllu import conllu
 from tools.corpus.frames import links
+from tools.corpus.pairs import pairs
 from tools.corpus.tasks import NAMES, Example, generate
 from tools.corpus.treebank import from_grammar, sentences_with_trees, stories_with_mentions
 
@@ -47,6 +48,7 @@ def write(folder: Path) -> None:
     _write(folder / "treebank.conllu.gz", conllu(sentences_with_trees(SENTENCES, SEED)))
     _write(folder / "stories.conllu.gz", conllu(stories_with_mentions(STORIES, SEED)))
     _write(folder / "frames.tsv", links(SEED))
+    _write(folder / "pairs.jsonl", pairs(SEED))
 
 
 def _write(path: Path, text: str) -> None:

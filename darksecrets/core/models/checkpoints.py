@@ -308,15 +308,15 @@ def weight_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("model*.safetensors") if path.is_file())
 
 
-def count_tensors(folder: Path) -> int:
-    """Number of tensors in a checkpoint, from the headers of its files."""
+def tensor_names(folder: Path) -> list[str]:
+    """Names of the tensors in a checkpoint, from the headers of its files."""
     from safetensors import safe_open
 
-    count = 0
+    found: list[str] = []
     for file in weight_files(folder):
         with safe_open(file, framework="numpy") as content:
-            count += len(content.keys())
-    return count
+            found += content.keys()
+    return found
 
 
 def check_weights(folder: Path) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from darksecrets.core.data.tasks import Task
 
 ENCODER, CLASSIFIER = "AutoModel", "AutoModelForSequenceClassification"
+MASKED = "AutoModelForMaskedLM"
 
 _SEGMENT_IDS = "token_type_ids"
 _LAYERS_AT_LEAST = 100  # that share their weights
@@ -109,7 +110,10 @@ def check_fit(folder: Path, max_length: int) -> None:
         InputError: Says what does not fit.
     """
     tokenizer = check_tokenizer(folder, max_length)
-    layers, tensors = read_size(folder / "config.json").layers, checkpoints.count_tensors(folder)
+    layers, tensors = (
+        read_size(folder / "config.json").layers,
+        len(checkpoints.tensor_names(folder)),
+    )
     if layers > _LAYERS_AT_LEAST + tensors:  # a model of as many layers would be built
         raise InputError(
             f"{folder}/config.json names {layers} layers, but the files of weights have only "
@@ -118,6 +122,48 @@ def check_fit(folder: Path, max_length: int) -> None:
         )
     encoder, _ = _load(folder, ENCODER, device_map="meta")
     _check_vocabulary(folder, tokenizer, encoder)
+
+
+def get_masked(source: Mapping[str, Any], output: Path, *, max_length: int) -> dict[str, Any]:
+    """Write a pre-trained checkpoint with the head that predicts masked words to ``output``.
+
+    Args:
+        source: See `get_pretrained`.
+        output: Folder to write the model and its tokenizer to.
+        max_length: Longest sequence of the run, in tokens.
+
+    Returns:
+        For the record: the ``fingerprint`` of the output.
+
+    Raises:
+        InputError: As `get_pretrained`; or the checkpoint has no such head.
+    """
+    folder = fetch_encoder(source, max_length=max_length)
+    tokenizer, model = load_tokenizer(folder), load_masked(folder)
+    with atomic(output) as temporary, quiet():
+        model.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+    return {"fingerprint": fingerprint(output)}
+
+
+def load_masked(folder: Path) -> PreTrainedModel:
+    """Load a model that predicts masked words, in float32, in evaluation mode.
+
+    Raises:
+        InputError: The checkpoint has no head for that, or its tokenizer has no mask token.
+    """
+    if load_tokenizer(folder).mask_token_id is None:
+        raise InputError(
+            f"{folder}: the tokenizer has no mask token, so no word can be masked. Use a "
+            "checkpoint of a masked language model, or leave the analysis `predictions` out."
+        )
+    model, info = _load(folder, MASKED, dtype="float32")
+    if missing := sorted(info["missing_keys"]):
+        raise InputError(
+            f"{folder}: the checkpoint has no head that predicts masked words ({missing[0]} is "
+            "missing). Use the checkpoint of a masked language model, such as bert-base-uncased."
+        )
+    return model
 
 
 def load_encoder(folder: Path) -> PreTrainedModel:
@@ -396,7 +442,7 @@ def _load(
 
 def _cannot_be(kind: str, config: PreTrainedConfig) -> str:
     outputs = f"classifier with {config.num_labels} outputs"
-    what = outputs if kind == CLASSIFIER else "encoder"
+    what = {CLASSIFIER: outputs, MASKED: "masked language model"}.get(kind, "encoder")
     return f"the weights cannot be loaded as a '{config.model_type}' {what}"
 
 

@@ -15,6 +15,7 @@ from adversarial import (
     layers,
     models,
     norms,
+    predictions,
     subnets,
     syntax,
     together,
@@ -61,6 +62,8 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     layers.of_trees,
     layers.of_geometry,
     layers.of_removal,
+    predictions.of_pairs,
+    predictions.of_impact,
     together.linked_groups,
     verdicts.claims,
 )

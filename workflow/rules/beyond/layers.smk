@@ -1,7 +1,12 @@
 # Section 4.3, further: what do layers know, before and after fine-tuning?
 
 
+from darksecrets.beyond.syntax.declared import Settings as SettingsOfTreebank
+from darksecrets.beyond.syntax.measure import sources as treebank_sources
+
 LAYERS = "Section 4.3, what layers know"
+LAYERS_TREES = treebank_sources.describe(SettingsOfTreebank.of(config["syntax"]))
+LAYERS_LABEL = f"{RUN_LABEL} · trees: {LAYERS_TREES}"
 PROBED_TASKS = config["layers"]["tasks"]
 TABLES_OF_LAYERS = ("layer_probes", "layer_order", "structural_probes", "layer_geometry")
 PROBE_SETTINGS = leave_out(config["layers"], "tasks")
@@ -131,7 +136,7 @@ draw(
         table="<results>/tables/removed_properties.csv",
         learned="<results>/tables/learned.csv",
     ),
-    label=f"{RUN_LABEL} · trees: {treebank_sources.describe(SYNTAX_SETTINGS)}",
+    label=LAYERS_LABEL,
     of="layers",
     group="features",
 )

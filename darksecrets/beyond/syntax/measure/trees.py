@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from darksecrets.beyond.syntax.declared import ATTENTION_TREES
-from darksecrets.beyond.syntax.measure.arborescence import arborescences
 from darksecrets.beyond.syntax.measure.guesses import Read
 from darksecrets.beyond.syntax.measure.pairs import Flags, Floats, Numbers, halves
 from darksecrets.beyond.syntax.measure.relations import first_greatest, head_rows
 from darksecrets.beyond.syntax.measure.words import WordMaps
 from darksecrets.core.data.sentences import ROOT, Sentence
+from darksecrets.core.stats.arborescence import arborescences
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.paired import sign_bound
 from darksecrets.core.stats.ratios import ratio, share

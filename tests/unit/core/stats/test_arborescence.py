@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from darksecrets.beyond.syntax.measure.arborescence import arborescences
+from darksecrets.core.stats.arborescence import arborescences
 
 Floats = npt.NDArray[np.float64]
 RNG = np.random.default_rng(0)

@@ -1,0 +1,1 @@
+"""What an encoder predicts without a classifier: masked words, minimal pairs, impact trees."""

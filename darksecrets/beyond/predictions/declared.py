@@ -1,0 +1,128 @@
+"""Settings, tables and entry of the analysis of what an encoder predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from darksecrets.core.run.analysis import Analysis
+from darksecrets.core.run.columns import MAPS, TASK, names
+from darksecrets.core.run.settings import Section, Tasks, constant, setting, tasks_among
+from darksecrets.core.run.tables import Table, add_ends, integer, like, share, text
+
+SHIPPED = "<project>/darksecrets/resources/corpus"
+
+PROJECTIVE, ANY = "projective", "any"
+"""Trees without crossing arcs (Eisner 1996), and any tree (Chu and Liu 1965; Edmonds 1967)."""
+
+
+@dataclass(frozen=True)
+class Settings(Section):
+    """Pairs of sentences, and the treebank's sentences for impact trees."""
+
+    pairs: str = setting(
+        f"{SHIPPED}/pairs.jsonl",
+        "Pairs of a right and a wrong sentence: a file of JSON lines as BLiMP has them "
+        "(`sentence_good`, `sentence_bad`, `UID`), a folder of such files, or a TSV with the "
+        "columns `sentence` (with `[MASK]`), `right`, `wrong` and, if there are any, `attractors`; "
+        "if not given, pairs that ship with the project.",
+    )
+    most: int = setting(
+        200,
+        "Pairs of each phenomenon that are read; all if there are fewer.",
+        minimum=10,
+        maximum=100_000,
+    )
+    sentences: int = setting(
+        300,
+        "Sentences of the treebank (`syntax.path`) whose words are masked for impact trees; all if "
+        "there are fewer. Passes grow with the square of a sentence's words.",
+        minimum=10,
+        maximum=100_000,
+    )
+    longest: int = setting(40, "Words of the longest sentence of these.", minimum=3, maximum=512)
+    tasks: Tasks = tasks_among(
+        "tasks", "Tasks whose fine-tuned models have impact trees, too; all for `null`."
+    )
+    seed: int = constant(2019, "`sampling_seed` of the run: chooses pairs and sentences.")
+
+
+MINIMAL_PAIRS = Table(
+    "minimal_pairs",
+    "How often an encoder finds the right one of two sentences more probable (Warstadt et al. "
+    "2020), by pseudo-log-likelihood (Salazar et al. 2020), beside models of one and of two word "
+    "pieces that are counted on the run's training texts. Equal likelihoods count half.",
+    (
+        *MAPS[1:],
+        text("phenomenon", "what is wrong with the wrong sentence"),
+        integer(
+            "attractors",
+            "nouns of the other number before the verb; empty where not counted",
+            low=0,
+            optional=True,
+        ),
+        *add_ends(
+            share("accuracy", "share of the pairs whose right sentence is more probable", "share")
+        ),
+        share(
+            "whole_words",
+            "the same if the later pieces of a masked word are masked, too (Kauf and Ivanova 2023)",
+            "share",
+        ),
+        share("unigrams", "the same of single word pieces", "share", control_of="accuracy"),
+        share("bigrams", "the same of pairs of word pieces", "share", control_of="accuracy"),
+        *add_ends(share("over_bigrams", "`accuracy` − `bigrams`", "share", low=-1)),
+        integer("pairs", "pairs", low=1),
+        integer("left_out", "pairs of this phenomenon with words that the tokenizer does not know"),
+    ),
+    key=(*names(*MAPS[1:]), "phenomenon", "attractors"),
+)
+
+_MODELS = (like(TASK, "task of the model; empty for others", optional=True), *MAPS[1:])
+
+IMPACT_TREES = Table(
+    "impact_trees",
+    "How much trees of the impact of words on each other's masked states are like gold trees (Wu "
+    "et al. 2020), with the sentence's own root, beside chains. Punctuation does not count. "
+    "Intervals are over sentences.",
+    (
+        *_MODELS,
+        text(
+            "tree",
+            f"`{PROJECTIVE}`: the best tree without crossing arcs; `{ANY}`: the best of all",
+            values=(PROJECTIVE, ANY),
+        ),
+        *add_ends(
+            share(
+                "uuas",
+                "share of the gold arcs that the tree has, whatever their direction",
+                "share",
+            )
+        ),
+        share("chain", "the same of a chain of neighbours", "share", control_of="uuas"),
+        *add_ends(share("over_chain", "`uuas` − `chain`", "share", low=-1)),
+        *add_ends(
+            share("uas", "share of the gold arcs that the tree has in the same direction", "share")
+        ),
+        share(
+            "right_chain",
+            "the same if every word depends on the one before it",
+            "share",
+            control_of="uas",
+        ),
+        integer("arcs", "gold arcs", low=1),
+        integer("sentences", "sentences", low=1),
+    ),
+    key=(*names(*_MODELS), "tree"),
+)
+
+TABLES = (MINIMAL_PAIRS, IMPACT_TREES)
+
+
+ANALYSIS = Analysis(
+    name="predictions",
+    question="What does an encoder predict without a classifier?",
+    papers="Goldberg 2019, Warstadt et al. 2020, Wu et al. 2020",
+    tables={"Section 4.2, further: masked words": TABLES},
+    settings=Settings,
+    check="beyond.predictions.preflight.check",
+)

@@ -1,0 +1,158 @@
+"""Figures of minimal pairs and impact trees, and numbers that claims need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from darksecrets.beyond.predictions.declared import ANY, IMPACT_TREES, MINIMAL_PAIRS, PROJECTIVE
+from darksecrets.core.plotting import kit
+from darksecrets.core.run.states import FINETUNED, RANDOM
+from darksecrets.core.stats.independent import ESTIMATE, named
+
+PRETRAINED = "pretrained"
+
+# How often the right one of two sentences is more probable.
+
+_MODEL = kit.dot(kit.MARK, markeredgecolor=kit.MARK)
+_RANDOM = kit.dot(kit.GREY, "x", 4.0, markeredgewidth=0.8)
+_WHOLE = kit.dot("none", size=6.0, markeredgecolor=kit.MARK)
+_COUNTS = {
+    "unigrams": kit.dot(kit.BASELINE, "|", 8.0, markeredgewidth=1.6),
+    "bigrams": kit.dot(kit.BASELINE, "D", 4.0),
+}
+
+
+def _named_pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows with a name for the phenomenon and the number of attractors."""
+
+    def name(row: Any) -> str:  # noqa: ANN401 - a row
+        if pd.isna(row["attractors"]):
+            return str(row["phenomenon"])
+        return f"{row['phenomenon']}, {row['attractors']} between"
+
+    return table.assign(name=table.apply(name, axis=1))
+
+
+def draw_minimal_pairs(sources: kit.Sources) -> kit.Figure:
+    """Draw the accuracy of every phenomenon beside counts and random weights."""
+    table = _named_pairs(sources.table(MINIMAL_PAIRS))
+    trained, random = (table[table["state"] == state] for state in (PRETRAINED, RANDOM))
+    places = {name: name for name in trained["name"]}
+
+    def draw(axes: kit.Axes, _: str) -> None:
+        where: dict[str, Any] = {"at": "name", "places": places}
+        axes.axvline(0.5, color=kit.GREY, linewidth=0.5)
+        for counts, look in _COUNTS.items():
+            kit.intervals(axes, trained, counts, {"": look}, **where)
+        kit.intervals(axes, random, "accuracy", {"": _RANDOM}, **where)
+        ends = ("accuracy_low", "accuracy_high")
+        kit.intervals(axes, trained, "whole_words", {"": _WHOLE}, **where)
+        kit.intervals(axes, trained, "accuracy", {"": _MODEL}, ends=ends, **where)
+        axes.set_xlim(-0.03, 1.05)
+
+    above = int(((trained["over_bigrams_low"] > 0) & (trained["accuracy_low"] > 0.5)).sum())
+    panel = kit.Panel(
+        draw, x="Share of pairs that are right", height=0.18 * len(places) + 0.3, fixed=True
+    )
+    return kit.page(
+        sources,
+        f"Masked words tell right sentences more often than bigrams in {above or 'none'} of "
+        f"{len(trained)} kinds of pairs",
+        kit.Grid([""], panel),
+        legend={
+            "masked pieces": _MODEL,
+            "masked words": _WHOLE,
+            "random weights": _RANDOM,
+            **_COUNTS,
+        },
+        what="Lines: 95% intervals over pairs.",
+        width=kit.COLUMN,
+    )
+
+
+# Trees of impact beside chains, after Table 2 of Wu et al. (2020).
+
+_LOOKS = {
+    RANDOM: _RANDOM,
+    PRETRAINED: kit.dot(kit.STATES[PRETRAINED]),
+    FINETUNED: kit.dot(kit.STATES[FINETUNED], "^"),
+}
+_NAMES = {RANDOM: "random weights", PRETRAINED: "pre-trained", FINETUNED: "fine-tuned"}
+_CHAIN = kit.line(kit.BASELINE, dash=":", width=1.2)
+_TREES = {PROJECTIVE: "no crossing arcs", ANY: "any tree"}
+
+
+def draw_impact_trees(sources: kit.Sources) -> kit.Figure:
+    """Draw the share of gold arcs in trees of impact, without and with their direction."""
+    table = sources.table(IMPACT_TREES)
+    others = (table["state"] == FINETUNED) & ~table["task"].isin(sources.averaged)
+    table = table[~others]
+    scores = {"uuas": "Without direction (UUAS)", "uas": "With direction (UAS)"}
+    chains = {"uuas": "chain", "uas": "right_chain"}
+
+    def draw(axes: kit.Axes, score: str) -> None:
+        columns = [score, f"{score}_low", f"{score}_high"]
+        rows = table.groupby(["state", "tree"], as_index=False)[columns].mean()
+        kit.intervals(
+            axes,
+            rows,
+            score,
+            _LOOKS,
+            by="state",
+            at="tree",
+            places=_TREES,
+            ends=(columns[1], columns[2]),
+        )
+        axes.axvline(float(table[chains[score]].mean()), **_CHAIN)
+
+    row = kit.pick(table, state=PRETRAINED, tree=PROJECTIVE).iloc[0]
+    shown = [state for state in _LOOKS if (table["state"] == state).any()]
+    return kit.page(
+        sources,
+        _headline_of_trees(row),
+        kit.Grid(
+            list(scores),
+            kit.Panel(draw, x="Share of gold arcs", height=0.8, fixed=True),
+            title=scores.__getitem__,
+        ),
+        legend={_NAMES[state]: _LOOKS[state] for state in shown} | {"chain": _CHAIN},
+        what="Lines: 95% intervals over sentences; of fine-tuned models, mean over seeds and "
+        "learned tasks.",
+        averaged=True,
+        width=kit.PAGE,
+    )
+
+
+def _headline_of_trees(row: pd.Series) -> str:
+    found = f"Impact trees have {row['uuas']:.0%} of the gold arcs"
+    chain = f"a chain of neighbours {row['chain']:.0%}"
+    if row["over_chain_low"] > 0 or row["over_chain_high"] < 0:
+        return f"{found}, {chain}"
+    return f"{found}, {chain}: no significant difference"
+
+
+# Numbers for claims.
+
+
+def agreement_over_bigrams(minimal_pairs: pd.DataFrame) -> pd.DataFrame:
+    """How much more often the right verb is found than by bigrams, by number of attractors.
+
+    Args:
+        minimal_pairs: The table of that name.
+
+    Returns:
+        Columns ``state``, ``seed``, ``attractors``; ``value``, with ``low`` and ``high``.
+    """
+    rows = named(minimal_pairs, "over_bigrams")
+    counted = rows[(rows["phenomenon"] == "agreement") & rows["attractors"].notna()]
+    return counted[["state", "seed", "attractors", *ESTIMATE]]
+
+
+def agreement_over_chance(minimal_pairs: pd.DataFrame) -> pd.DataFrame:
+    """How much more often the right verb is found than in half of the pairs; see the former."""
+    rows = named(minimal_pairs, "accuracy")
+    counted = rows[(rows["phenomenon"] == "agreement") & rows["attractors"].notna()]
+    over = {name: counted[name] - 0.5 for name in ESTIMATE}
+    return counted.assign(**over)[["state", "seed", "attractors", *ESTIMATE]]

@@ -1,0 +1,39 @@
+"""Ask an encoder which of two sentences is more probable (Warstadt et al. 2020)."""
+
+from _tables import write_of_models
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Write the table of the pre-trained model, and of one with random weights."""
+    from datasets import load_from_disk
+
+    from darksecrets.beyond.predictions.declared import MINIMAL_PAIRS, Settings
+    from darksecrets.beyond.predictions.measure.judging import choose_pairs, judge
+    from darksecrets.beyond.predictions.measure.likelihoods import NGrams
+    from darksecrets.beyond.predictions.pairs import read_pairs
+    from darksecrets.core.data.tasks import sentence_columns
+    from darksecrets.core.models.devices import place
+    from darksecrets.core.models.loading import (
+        Draw,
+        draw_from_normal,
+        load_masked,
+        load_tokenizer,
+    )
+
+    params, settings = job.params, Settings.of(job.params.settings)
+    pairs = choose_pairs(read_pairs(job.input.pairs), settings.most, settings.seed)
+    tokenizer = load_tokenizer(job.input.model)
+    texts: list[str] = []
+    for dataset in job.input.all("datasets"):
+        split = load_from_disk(str(dataset))["train"]
+        texts += [text for name in sentence_columns(split.column_names) for text in split[name]]
+    counts, found = NGrams(tokenizer, texts), []
+    for name in params.models:
+        model = load_masked(job.input.model)
+        if draw := Draw.of(name, params.std):
+            draw_from_normal(model, draw.seed, draw.std)
+        found.append((name, {MINIMAL_PAIRS: judge(place(model), tokenizer, counts, pairs)}))
+    write_of_models(job, [MINIMAL_PAIRS], "", found)

@@ -1,0 +1,44 @@
+"""Made-up tables for the claims that `darksecrets.beyond.predictions` decides."""
+
+import pandas as pd
+from claim_tables import NO, OPEN, YES, Frames, whole
+
+from darksecrets.beyond.predictions.declared import ANY, PROJECTIVE
+from darksecrets.pages.claims.answers import Answer
+
+
+def agreement(accuracy: list[float], over: list[float], half: float = 0.05) -> Frames:
+    """Accuracy, and that over bigrams, by number of attractors; another phenomenon is lower."""
+    rows = [
+        {"state": "pretrained", "seed": pd.NA, "phenomenon": phenomenon, "attractors": number}
+        | {"accuracy": share - less, "accuracy_low": share - less - half}
+        | {"accuracy_high": share - less + half, "over_bigrams": more - less}
+        | {"over_bigrams_low": more - less - half, "over_bigrams_high": more - less + half}
+        for phenomenon, less in (("agreement", 0), ("other", 0.9))
+        for number, (share, more) in enumerate(zip(accuracy, over, strict=True))
+    ]
+    return whole({"minimal_pairs": pd.DataFrame(rows)})
+
+
+def impact(over_chain: float, half: float = 0.03) -> Frames:
+    rows = [
+        {"task": "", "state": "pretrained", "seed": pd.NA, "tree": tree}
+        | {"over_chain": over_chain - less, "over_chain_low": over_chain - less - half}
+        | {"over_chain_high": over_chain - less + half}
+        for tree, less in ((PROJECTIVE, 0), (ANY, 0.5))
+    ]
+    return whole({"impact_trees": pd.DataFrame(rows)})
+
+
+CASES: dict[str, dict[Answer, Frames]] = {
+    "M1": {
+        YES: agreement([0.9, 0.8, 0.7], [0.1, 0.3, 0.3]),
+        NO: agreement([0.9, 0.8, 0.3], [0.1, 0.3, 0.3]),
+        OPEN: agreement([0.9, 0.8, 0.52], [0.1, 0.3, 0.3]),
+    },
+    "M2": {YES: impact(0.1), NO: impact(-0.1), OPEN: impact(0.01)},
+}
+
+ALSO = [
+    ("M1", NO, agreement([0.9, 0.8, 0.7], [-0.2, 0.3, 0.3]))  # bigrams know more
+]

@@ -1,0 +1,160 @@
+# Section 4.2, further: what does an encoder predict without a classifier?
+
+
+from darksecrets.beyond.predictions import preflight as predictions_checks
+from darksecrets.beyond.syntax.declared import Settings as SettingsOfTreebank
+from darksecrets.beyond.syntax.measure import sources as treebank_sources
+
+PREDICTIONS = "Section 4.2, masked words"
+IMPACT_TREES = treebank_sources.describe(SettingsOfTreebank.of(config["syntax"]))
+IMPACT_LABEL = f"{RUN_LABEL} · trees: {IMPACT_TREES}"
+IMPACT_TASKS = config["predictions"]["tasks"]
+UNMASKED = predictions_checks.left_out(config, RESULTS / "models" / "pretrained")
+if UNMASKED and "predictions" in config["analyses"] and workflow.is_main_process:
+    logger.warning(UNMASKED)
+
+
+rule get_masked_model:
+    """Fetch the pre-trained model with the head that predicts masked words."""
+    input:
+        files=checkpoint_files,
+    output:
+        model=directory("<results>/models/masked"),
+    log:
+        "<logs>/get_masked_model.log",
+    benchmark:
+        "<benchmarks>/get_masked_model.tsv"
+    group:
+        "predictions"
+    conda:
+        "../../../envs/model.yaml"
+    resources:
+        **ask("forward"),
+    params:
+        code=code_of("beyond/get_masked_model.py"),
+        source=lookup(dpath="model", within=config),
+    message:
+        "Get the model that predicts masked words"
+    script:
+        "../../../scripts/beyond/get_masked_model.py"
+
+
+rule judge_pairs:
+    """Ask an encoder which of two sentences is more probable, pre-trained and with random weights."""
+    input:
+        pairs=compat.mark_in_place(config["predictions"]["pairs"]),
+        model="<results>/models/masked",
+        datasets=per_task("<results>/data/{task}"),
+    output:
+        minimal_pairs=table("minimal_pairs"),
+    log:
+        "<logs>/judge_pairs.log",
+    benchmark:
+        "<benchmarks>/judge_pairs.tsv"
+    group:
+        "predictions"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("forward", gpu=True),
+    params:
+        code=code_of("beyond/judge_pairs.py"),
+        models=["pretrained", RANDOM_MODEL],
+        settings=leave_out(config["predictions"], "tasks", "sentences", "longest"),
+        std=READING["std"],
+    message:
+        "Compare the likelihoods of right and wrong sentences"
+    script:
+        "../../../scripts/beyond/judge_pairs.py"
+
+
+rule measure_impact:
+    """Grow trees from the impact of words on each other, pre-trained and with random weights."""
+    input:
+        treebank="<results>/treebank/treebank.jsonl",
+        models=["<results>/models/pretrained"] * 2,
+    output:
+        impact_trees="<results>/impact/pretrained.csv",
+    log:
+        "<logs>/measure_impact.log",
+    benchmark:
+        "<benchmarks>/measure_impact.tsv"
+    group:
+        "predictions"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("forward", gpu=True),
+    params:
+        code=code_of("beyond/measure_impact.py"),
+        task="",
+        models=["pretrained", RANDOM_MODEL],
+        settings=leave_out(config["predictions"], "tasks", "pairs", "most"),
+        reading=READING,
+    message:
+        "Mask words, and grow trees of their impact on each other"
+    script:
+        "../../../scripts/beyond/measure_impact.py"
+
+
+use rule measure_impact as measure_impact_of_task with:
+    input:
+        treebank="<results>/treebank/treebank.jsonl",
+        models=finetuned_folders,
+    output:
+        impact_trees="<results>/impact/tasks/{task}.csv",
+    log:
+        "<logs>/measure_impact/{task}.log",
+    benchmark:
+        "<benchmarks>/measure_impact/{task}.tsv"
+    params:
+        code=code_of("beyond/measure_impact.py"),
+        task=lambda wildcards: wildcards.task,
+        models=lambda wildcards: trained_models(wildcards.task)[1:],
+        settings=leave_out(config["predictions"], "tasks", "pairs", "most"),
+        reading=READING,
+    message:
+        "Mask words for models of {wildcards.task}, and grow trees"
+
+
+collect(
+    "collect_impact",
+    "Gather the trees of impact of all models.",
+    tables={
+        "impact_trees": [
+            "<results>/impact/pretrained.csv",
+            *expand("<results>/impact/tasks/{task}.csv", task=IMPACT_TASKS),
+        ]
+    },
+    group="features",
+)
+
+
+draw(
+    "draw_predictions",
+    figure(
+        "minimal_pairs",
+        "How often an encoder finds the right one of two sentences more probable.",
+        section=PREDICTIONS,
+        label="Minimal pairs (Goldberg 2019, Warstadt et al. 2020)",
+        left_out=UNMASKED,
+        table="<results>/tables/minimal_pairs.csv",
+    ),
+    figure(
+        "impact_trees",
+        "How much trees of the impact of masked words are like gold trees.",
+        section=PREDICTIONS,
+        label="Impact trees (Wu et al. 2020)",
+        table="<results>/tables/impact_trees.csv",
+        learned="<results>/tables/learned.csv",
+    ),
+    label=IMPACT_LABEL,
+    of="predictions",
+    group="features",
+)
+
+
+add_results("impact_trees", of="predictions")
+add_results("minimal_pairs", of="predictions", when=not UNMASKED)
