@@ -103,8 +103,8 @@ LAYER_PROBES = Table(
 LAYER_ORDER = Table(
     "layer_order",
     "In which layer a property can be resolved: the expected layer of Tenney et al. (2019), from "
-    "probes of weighted means of layers 0 to l. Empty where the layers above the embeddings add "
-    "nothing. Intervals are over the sentences that score.",
+    "probes of weighted means of layers 0 to l. Empty unless the layers above the embeddings add "
+    "more than three standard errors. Intervals are over the sentences that score.",
     (
         *_MODELS,
         _PROPERTY,

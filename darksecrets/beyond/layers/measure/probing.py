@@ -22,6 +22,9 @@ TRAINING = 2 / 3
 PORTIONS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.0625, 0.125, 0.25, 0.5, 1)
 """Ends of the portions of the online code (Voita and Titov 2020)."""
 _DRAWS = 1000
+_SURE = 1.5
+"""Half-widths of its interval by which a gain must exceed 0, about three standard errors: each of
+several properties of an untrained encoder may gain by chance."""
 
 
 def training_groups(groups: int, seed: int) -> Flags:
@@ -194,7 +197,7 @@ def order_row(found: Property, training: Flags, seed: int) -> dict[str, object]:
     drawn = (weights @ counts) / (weights @ sizes)[:, None]
     gain = ratio(counts[:, -1] - counts[:, 0], sizes)
     row = {"property": found.name, **gain.columns("gain", -1, 1), "sentences": len(sizes)}
-    if not gain.low > 0:
+    if not gain.value - _SURE * (gain.value - gain.low) > 0:
         return {**row, **_unknown("expected_layer")}
     low, high = feasible(interval_of_known(expected_layers(drawn)), 0, len(inputs) - 1)
     return {
