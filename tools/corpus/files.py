@@ -14,6 +14,7 @@ from typing import Any
 from darksecrets.core.data.sentences import Mention, Sentence
 from darksecrets.core.run.files import RESOURCES, read_yaml
 from tools.corpus import grammar
+from tools.corpus.cloze import cloze
 from tools.corpus.conllu import conllu
 from tools.corpus.frames import links
 from tools.corpus.pairs import pairs
@@ -49,6 +50,7 @@ def write(folder: Path) -> None:
     _write(folder / "stories.conllu.gz", conllu(stories_with_mentions(STORIES, SEED)))
     _write(folder / "frames.tsv", links(SEED))
     _write(folder / "pairs.jsonl", pairs(SEED))
+    _write(folder / "cloze.jsonl", cloze(SEED))
 
 
 def _write(path: Path, text: str) -> None:

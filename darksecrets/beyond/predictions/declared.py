@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.columns import MAPS, TASK, names
 from darksecrets.core.run.settings import Section, Tasks, constant, setting, tasks_among
-from darksecrets.core.run.tables import Table, add_ends, integer, like, share, text
+from darksecrets.core.run.tables import Table, add_ends, integer, like, number, share, text
 
 SHIPPED = "<project>/darksecrets/resources/corpus"
 
@@ -25,6 +25,12 @@ class Settings(Section):
         "(`sentence_good`, `sentence_bad`, `UID`), a folder of such files, or a TSV with the "
         "columns `sentence` (with `[MASK]`), `right`, `wrong` and, if there are any, `attractors`; "
         "if not given, pairs that ship with the project.",
+    )
+    cloze: str = setting(
+        f"{SHIPPED}/cloze.jsonl",
+        "Sentences with a masked word: a file of JSON lines, or a folder of such files, with "
+        "`sentence` (with `[MASK]`), `right`, and maybe `set`, `condition` and `item`; or those of "
+        "LAMA. If not given, sentences that ship with the project.",
     )
     most: int = setting(
         200,
@@ -77,6 +83,47 @@ MINIMAL_PAIRS = Table(
     key=(*names(*MAPS[1:]), "phenomenon", "attractors"),
 )
 
+CLOZE = Table(
+    "cloze",
+    "What an encoder puts in the place of a masked word (Petroni et al. 2019; Ettinger 2020): how "
+    "often the right word is the most probable piece, and how much a condition, such as a "
+    "negation, changes of that.",
+    (
+        *MAPS[1:],
+        text("set", "the set of sentences"),
+        text("condition", "the condition of these; empty for none", optional=True),
+        *add_ends(share("first", "share of the items whose right word is the first", "share")),
+        share("first_ten", "share of the items whose right word is among the first ten", "share"),
+        share("reciprocal_rank", "mean of 1 / rank of the right word", "share"),
+        share(
+            "majority",
+            "share of the items of the most frequent right word",
+            "share",
+            control_of="first",
+        ),
+        *add_ends(
+            share(
+                "same",
+                "share of the items whose most probable piece is the same as under the first "
+                "condition of the set; empty for that one",
+                "share",
+                optional=True,
+            )
+        ),
+        *add_ends(
+            number(
+                "change",
+                "log-probability of the right word, minus that under the first condition; mean",
+                "nats",
+                optional=True,
+            )
+        ),
+        integer("items", "items", low=1),
+        integer("left_out", "items of this set whose right word has several pieces"),
+    ),
+    key=(*names(*MAPS[1:]), "set", "condition"),
+)
+
 _MODELS = (like(TASK, "task of the model; empty for others", optional=True), *MAPS[1:])
 
 IMPACT_TREES = Table(
@@ -115,13 +162,13 @@ IMPACT_TREES = Table(
     key=(*names(*_MODELS), "tree"),
 )
 
-TABLES = (MINIMAL_PAIRS, IMPACT_TREES)
+TABLES = (MINIMAL_PAIRS, CLOZE, IMPACT_TREES)
 
 
 ANALYSIS = Analysis(
     name="predictions",
     question="What does an encoder predict without a classifier?",
-    papers="Goldberg 2019, Warstadt et al. 2020, Wu et al. 2020",
+    papers="Goldberg 2019, Petroni et al. 2019, Ettinger 2020, Wu et al. 2020",
     tables={"Section 4.2, further: masked words": TABLES},
     settings=Settings,
     check="beyond.predictions.preflight.check",

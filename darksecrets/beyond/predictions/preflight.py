@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from darksecrets.beyond.predictions.cloze import read_items
 from darksecrets.beyond.predictions.declared import Settings
 from darksecrets.beyond.predictions.pairs import read_pairs
 from darksecrets.core.models.checkpoints import tensor_names
@@ -17,7 +18,7 @@ _HEADS = ("predictions.", "lm_head.", "vocab_transform", "generator_lm_head", "h
 
 
 def left_out(config: Mapping[str, Any], fetched: Path) -> str:
-    """Why a run has to leave out minimal pairs, in a sentence; empty if it does not.
+    """Why a run has to leave out masked words, in a sentence; empty if it does not.
 
     Args:
         config: A resolved configuration.
@@ -30,18 +31,20 @@ def left_out(config: Mapping[str, Any], fetched: Path) -> str:
     if any(head in name for name in tensor_names(folder) for head in _HEADS):
         return ""
     return (
-        f"{folder}: the checkpoint has no head that predicts masked words. Minimal pairs are left "
-        "out; impact trees need none, and are made."
+        f"{folder}: the checkpoint has no head that predicts masked words. Minimal pairs and "
+        "sentences with a masked word are left out; impact trees need none, and are made."
     )
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the file of pairs.
+    """Check the files of pairs and of sentences with a masked word.
 
     Args:
         config: A resolved configuration.
 
     Raises:
-        InputError: See `pairs.read_pairs`.
+        InputError: See `pairs.read_pairs` and `cloze.read_items`.
     """
-    read_pairs(Path(Settings.of(config["predictions"]).pairs))
+    settings = Settings.of(config["predictions"])
+    read_pairs(Path(settings.pairs))
+    read_items(Path(settings.cloze))

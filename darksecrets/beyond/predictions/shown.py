@@ -6,7 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.beyond.predictions.declared import ANY, IMPACT_TREES, MINIMAL_PAIRS, PROJECTIVE
+from darksecrets.beyond.predictions.declared import (
+    ANY,
+    CLOZE,
+    IMPACT_TREES,
+    MINIMAL_PAIRS,
+    PROJECTIVE,
+)
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FINETUNED, RANDOM
 from darksecrets.core.stats.independent import ESTIMATE, named
@@ -68,6 +74,55 @@ def draw_minimal_pairs(sources: kit.Sources) -> kit.Figure:
             **_COUNTS,
         },
         what="Lines: 95% intervals over pairs.",
+        width=kit.COLUMN,
+    )
+
+
+# What stands in the place of a masked word, after Table 2 of Petroni et al. (2019).
+
+
+def draw_cloze(sources: kit.Sources) -> kit.Figure:
+    """Draw how often the right word is the first, and how often a condition changes nothing."""
+    table = sources.table(CLOZE)
+    named_rows = table.assign(
+        name=[
+            f"{name}, {condition}" if isinstance(condition, str) and condition else str(name)
+            for name, condition in zip(table["set"], table["condition"], strict=True)
+        ]
+    )
+    trained, random = (named_rows[named_rows["state"] == each] for each in (PRETRAINED, RANDOM))
+    changed = trained[trained["same"].notna()]
+
+    def draw(axes: kit.Axes, value: str) -> None:
+        rows = trained if value == "first" else changed
+        where: dict[str, Any] = {"at": "name", "places": {name: name for name in rows["name"]}}
+        if value == "first":
+            kit.intervals(axes, rows, "majority", {"": _COUNTS["unigrams"]}, **where)
+        others = random[random["name"].isin(rows["name"])]
+        kit.intervals(axes, others, value, {"": _RANDOM}, **where)
+        ends = (f"{value}_low", f"{value}_high")
+        kit.intervals(axes, rows, value, {"": _MODEL}, ends=ends, **where)
+        axes.set_xlim(-0.03, 1.05)
+
+    def panel(rows: pd.DataFrame, x: str) -> kit.Panel:
+        return kit.Panel(draw, x=x, height=0.18 * len(rows) + 0.35, fixed=True)
+
+    grids = [kit.Grid(["first"], panel(trained, "Right word first"), title=lambda _: "")]
+    if len(changed):
+        title = "The first word stays the same"
+        grids.append(kit.Grid(["same"], panel(changed, "Share of items"), title=lambda _: title))
+    above = int((trained["first_low"] > trained["majority"]).sum())
+    return kit.page(
+        sources,
+        f"The right word is first more often than the most frequent one in {above or 'none'} of "
+        f"{len(trained)} sets",
+        *grids,
+        legend={
+            "masked words": _MODEL,
+            "random weights": _RANDOM,
+            "most frequent right word": _COUNTS["unigrams"],
+        },
+        what="Lines: 95% intervals over items.",
         width=kit.COLUMN,
     )
 
@@ -156,3 +211,24 @@ def agreement_over_chance(minimal_pairs: pd.DataFrame) -> pd.DataFrame:
     counted = rows[(rows["phenomenon"] == "agreement") & rows["attractors"].notna()]
     over = {name: counted[name] - 0.5 for name in ESTIMATE}
     return counted.assign(**over)[["state", "seed", "attractors", *ESTIMATE]]
+
+
+def right_over_majority(cloze: pd.DataFrame) -> pd.DataFrame:
+    """How much more often the right word is first than the most frequent one, by set.
+
+    Args:
+        cloze: The table of that name.
+
+    Returns:
+        Columns ``state``, ``seed``, ``set``; ``value``, with ``low`` and ``high``; of the first
+        condition of every set.
+    """
+    rows = named(cloze[cloze["same"].isna()], "first")
+    over = {name: rows[name] - rows["majority"] for name in ESTIMATE}
+    return rows.assign(**over)[["state", "seed", "set", *ESTIMATE]]
+
+
+def same_under_conditions(cloze: pd.DataFrame) -> pd.DataFrame:
+    """The share of items with the same first word under another condition, by set and condition."""
+    rows = named(cloze[cloze["same"].notna()], "same")
+    return rows[["state", "seed", "set", "condition", *ESTIMATE]]

@@ -30,11 +30,43 @@ def impact(over_chain: float, half: float = 0.03) -> Frames:
     return whole({"impact_trees": pd.DataFrame(rows)})
 
 
+def answered(first: float, half: float = 0.05) -> Frames:
+    """How often the right word is first in facts, whose most frequent answer has .25."""
+    rows = [
+        {"state": "pretrained", "seed": pd.NA, "set": group, "condition": None, "majority": 0.25}
+        | {"first": share, "first_low": share - half, "first_high": share + half, "same": None}
+        for group, share in (("facts", first), ("other", 0.0))
+    ]
+    return whole({"cloze": pd.DataFrame(rows)})
+
+
+def conditions(condition: str, same: float, half: float = 0.05) -> Frames:
+    """How often the first word stays the same under a condition; never under another."""
+    rows = [
+        {"state": "pretrained", "seed": pd.NA, "set": "facts", "condition": name, "same": share}
+        | {"same_low": share - half, "same_high": share + half}
+        for name, share in (("first", None), (condition, same), ("other", 1 - same))
+        if share is not None
+    ]
+    return whole({"cloze": pd.DataFrame(rows)})
+
+
 CASES: dict[str, dict[Answer, Frames]] = {
     "M1": {
         YES: agreement([0.9, 0.8, 0.7], [0.1, 0.3, 0.3]),
         NO: agreement([0.9, 0.8, 0.3], [0.1, 0.3, 0.3]),
         OPEN: agreement([0.9, 0.8, 0.52], [0.1, 0.3, 0.3]),
+    },
+    "M3": {YES: answered(0.4), NO: answered(0.1), OPEN: answered(0.27)},
+    "M4": {
+        YES: conditions("negated", 0.8),
+        NO: conditions("negated", 0.2),
+        OPEN: conditions("negated", 0.52),
+    },
+    "M5": {
+        YES: conditions("reversed", 0.2),
+        NO: conditions("reversed", 0.8),
+        OPEN: conditions("reversed", 0.48),
     },
     "M2": {YES: impact(0.1), NO: impact(-0.1), OPEN: impact(0.01)},
 }

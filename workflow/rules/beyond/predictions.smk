@@ -8,6 +8,7 @@ from darksecrets.beyond.syntax.measure import sources as treebank_sources
 PREDICTIONS = "Section 4.2, masked words"
 IMPACT_TREES = treebank_sources.describe(SettingsOfTreebank.of(config["syntax"]))
 IMPACT_LABEL = f"{RUN_LABEL} · trees: {IMPACT_TREES}"
+TABLES_OF_MASKED_WORDS = ("minimal_pairs", "cloze")
 IMPACT_TASKS = config["predictions"]["tasks"]
 UNMASKED = predictions_checks.left_out(config, RESULTS / "models" / "pretrained")
 if UNMASKED and "predictions" in config["analyses"] and workflow.is_main_process:
@@ -39,18 +40,19 @@ rule get_masked_model:
         "../../../scripts/beyond/get_masked_model.py"
 
 
-rule judge_pairs:
-    """Ask an encoder which of two sentences is more probable, pre-trained and with random weights."""
+rule predict_words:
+    """Ask an encoder for masked words, pre-trained and with random weights."""
     input:
         pairs=compat.mark_in_place(config["predictions"]["pairs"]),
+        cloze=compat.mark_in_place(config["predictions"]["cloze"]),
         model="<results>/models/masked",
         datasets=per_task("<results>/data/{task}"),
     output:
-        minimal_pairs=table("minimal_pairs"),
+        **{name: table(name) for name in TABLES_OF_MASKED_WORDS},
     log:
-        "<logs>/judge_pairs.log",
+        "<logs>/predict_words.log",
     benchmark:
-        "<benchmarks>/judge_pairs.tsv"
+        "<benchmarks>/predict_words.tsv"
     group:
         "predictions"
     conda:
@@ -59,14 +61,14 @@ rule judge_pairs:
     resources:
         **ask("forward", gpu=True),
     params:
-        code=code_of("beyond/judge_pairs.py"),
+        code=code_of("beyond/predict_words.py"),
         models=["pretrained", RANDOM_MODEL],
         settings=leave_out(config["predictions"], "tasks", "sentences", "longest"),
         std=READING["std"],
     message:
-        "Compare the likelihoods of right and wrong sentences"
+        "Predict masked words"
     script:
-        "../../../scripts/beyond/judge_pairs.py"
+        "../../../scripts/beyond/predict_words.py"
 
 
 rule measure_impact:
@@ -91,7 +93,7 @@ rule measure_impact:
         code=code_of("beyond/measure_impact.py"),
         task="",
         models=["pretrained", RANDOM_MODEL],
-        settings=leave_out(config["predictions"], "tasks", "pairs", "most"),
+        settings=leave_out(config["predictions"], "tasks", "pairs", "cloze", "most"),
         reading=READING,
     message:
         "Mask words, and grow trees of their impact on each other"
@@ -113,7 +115,7 @@ use rule measure_impact as measure_impact_of_task with:
         code=code_of("beyond/measure_impact.py"),
         task=lambda wildcards: wildcards.task,
         models=lambda wildcards: trained_models(wildcards.task)[1:],
-        settings=leave_out(config["predictions"], "tasks", "pairs", "most"),
+        settings=leave_out(config["predictions"], "tasks", "pairs", "cloze", "most"),
         reading=READING,
     message:
         "Mask words for models of {wildcards.task}, and grow trees"
@@ -143,6 +145,14 @@ draw(
         table="<results>/tables/minimal_pairs.csv",
     ),
     figure(
+        "cloze",
+        "What an encoder puts in the place of a masked word, and how much a condition changes of that.",
+        section=PREDICTIONS,
+        label="Masked words (Petroni et al. 2019, Ettinger 2020)",
+        left_out=UNMASKED,
+        table="<results>/tables/cloze.csv",
+    ),
+    figure(
         "impact_trees",
         "How much trees of the impact of masked words are like gold trees.",
         section=PREDICTIONS,
@@ -157,4 +167,4 @@ draw(
 
 
 add_results("impact_trees", of="predictions")
-add_results("minimal_pairs", of="predictions", when=not UNMASKED)
+add_results(*TABLES_OF_MASKED_WORDS, of="predictions", when=not UNMASKED)

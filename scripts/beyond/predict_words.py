@@ -1,4 +1,4 @@
-"""Ask an encoder which of two sentences is more probable (Warstadt et al. 2020)."""
+"""Ask an encoder for masked words: which of two sentences is right, and what belongs in a gap."""
 
 from _tables import write_of_models
 
@@ -7,10 +7,12 @@ from darksecrets.core.run.job import Job, script
 
 @script
 def main(job: Job) -> None:
-    """Write the table of the pre-trained model, and of one with random weights."""
+    """Write the tables of the pre-trained model, and of one with random weights."""
     from datasets import load_from_disk
 
-    from darksecrets.beyond.predictions.declared import MINIMAL_PAIRS, Settings
+    from darksecrets.beyond.predictions.cloze import read_items
+    from darksecrets.beyond.predictions.declared import CLOZE, MINIMAL_PAIRS, Settings
+    from darksecrets.beyond.predictions.measure.answering import answerable, answers, cloze_rows
     from darksecrets.beyond.predictions.measure.judging import choose_pairs, judge
     from darksecrets.beyond.predictions.measure.likelihoods import NGrams
     from darksecrets.beyond.predictions.pairs import read_pairs
@@ -24,8 +26,9 @@ def main(job: Job) -> None:
     )
 
     params, settings = job.params, Settings.of(job.params.settings)
-    pairs = choose_pairs(read_pairs(job.input.pairs), settings.most, settings.seed)
     tokenizer = load_tokenizer(job.input.model)
+    pairs = choose_pairs(read_pairs(job.input.pairs), settings.most, settings.seed)
+    items, left_out = answerable(tokenizer, read_items(job.input.cloze))
     texts: list[str] = []
     for dataset in job.input.all("datasets"):
         split = load_from_disk(str(dataset))["train"]
@@ -35,5 +38,7 @@ def main(job: Job) -> None:
         model = load_masked(job.input.model)
         if draw := Draw.of(name, params.std):
             draw_from_normal(model, draw.seed, draw.std)
-        found.append((name, {MINIMAL_PAIRS: judge(place(model), tokenizer, counts, pairs)}))
-    write_of_models(job, [MINIMAL_PAIRS], "", found)
+        model = place(model)
+        rows = cloze_rows(answers(model, tokenizer, items), left_out)
+        found.append((name, {MINIMAL_PAIRS: judge(model, tokenizer, counts, pairs), CLOZE: rows}))
+    write_of_models(job, [MINIMAL_PAIRS, CLOZE], "", found)
