@@ -32,6 +32,11 @@ class Settings(Section):
         minimum=20,
         maximum=100_000,
     )
+    hans: str | None = setting(
+        None,
+        "A file of HANS (McCoy et al. 2019), tab-separated with `gold_label`, `sentence1`, "
+        "`sentence2` and `heuristic`: models of tasks with the label `entailment` are asked.",
+    )
     seed: int = constant(2019, "`sampling_seed` of the run: orders of words, names.")
 
 
@@ -75,10 +80,33 @@ CHANGED_INPUTS = Table(
 )
 
 
+HANS = Table(
+    "hans",
+    "How often models of entailment are right where a heuristic is right, and where it is wrong "
+    "(McCoy et al. 2019). Other labels than entailment count as one.",
+    (
+        TASK,
+        SEED,
+        text("heuristic", "what says that the first sentence entails the second"),
+        text("label", "whether it does", values=("entailment", "non-entailment")),
+        *add_ends(share("accuracy", "share of the examples that are right", "share")),
+        share(
+            "bag_of_words",
+            "the same of a bag of words that is trained on the task",
+            "share",
+            control_of="accuracy",
+        ),
+        integer("examples", "examples", low=1),
+    ),
+    key=("task", "seed", "heuristic", "label"),
+)
+
+
 ANALYSIS = Analysis(
     name="inputs",
     question="What do fine-tuned models do with inputs that make no sense?",
-    papers="Ettinger 2020, Balasubramanian et al. 2020",
-    tables={"Section 5, further: inputs that make no sense": (CHANGED_INPUTS,)},
+    papers="Ettinger 2020, Balasubramanian et al. 2020, McCoy et al. 2019",
+    tables={"Section 5, further: inputs that make no sense": (CHANGED_INPUTS, HANS)},
     settings=Settings,
+    check="beyond.inputs.hans.check",
 )

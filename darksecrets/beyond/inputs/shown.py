@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from darksecrets.beyond.inputs.declared import CHANGED_INPUTS, CHANGES, SHUFFLED
+from darksecrets.beyond.inputs.declared import CHANGED_INPUTS, CHANGES, HANS, SHUFFLED
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FINETUNED
 from darksecrets.core.stats.independent import ESTIMATE, named
@@ -66,6 +66,51 @@ def draw_changed_inputs(sources: kit.Sources) -> kit.Figure:
     )
 
 
+# Accuracy by heuristic, after Figure 1 of McCoy et al. (2019).
+
+_GROUPS = {
+    "entailment": kit.dot(kit.MARK),
+    "non-entailment": kit.dot(kit.VERMILLION, "s", 4.0),
+}
+
+
+def draw_hans(sources: kit.Sources) -> kit.Figure:
+    """Draw how often models are right where a heuristic is right, and where it is wrong."""
+    table = kit.pick(sources.table(HANS), task=sources.tasks)
+    places = {name: name.replace("_", " ") for name in table["heuristic"].unique()}
+
+    def draw(axes: kit.Axes, task: str) -> None:
+        columns = ["accuracy", "accuracy_low", "accuracy_high", "bag_of_words"]
+        key = ["heuristic", "label"]
+        rows = kit.pick(table, task=task).groupby(key, as_index=False)[columns].mean()
+        where: dict[str, Any] = {"at": "heuristic", "places": places}
+        wrong = rows[rows["label"] == "non-entailment"]
+        kit.intervals(axes, wrong, "bag_of_words", {"": _WORDS}, **where)
+        ends = ("accuracy_low", "accuracy_high")
+        kit.intervals(axes, rows, "accuracy", _GROUPS, by="label", ends=ends, **where)
+        axes.axvline(0.5, color=kit.GREY, linewidth=0.5)
+        axes.set_xlim(-0.03, 1.05)
+
+    def describe(tasks: list[str]) -> str:
+        wrong = kit.pick(table, task=tasks, label="non-entailment")
+        share = float(wrong.groupby(["task", "heuristic"])["accuracy"].mean().mean())
+        return f"Where the heuristics are wrong, {share:.0%} of the answers are right"
+
+    return kit.page(
+        sources,
+        sources.headline(describe),
+        kit.Panel(draw, x="Share of right answers", height=0.2 * len(places) + 0.3, fixed=True),
+        legend={
+            "heuristic is right": _GROUPS["entailment"],
+            "heuristic is wrong": _GROUPS["non-entailment"],
+            "bag of words, wrong": _WORDS,
+        },
+        what="Means over seeds. Lines: mean 95% intervals over examples.",
+        most=2,
+        width=kit.PAGE,
+    )
+
+
 _BOTH = ("unchanged", "by_chance")
 
 
@@ -89,3 +134,16 @@ def changed(changed_inputs: pd.DataFrame) -> pd.DataFrame:
     rows = named(changed_inputs, "unchanged")
     ends = {"value": 1 - rows["value"], "low": 1 - rows["high"], "high": 1 - rows["low"]}
     return rows.assign(**ends, on=rows["task"], state=FINETUNED)
+
+
+def right_against_heuristics(hans: pd.DataFrame) -> pd.DataFrame:
+    """The share of right answers where a heuristic is wrong.
+
+    Args:
+        hans: The table of that name.
+
+    Returns:
+        Columns ``on`` (the task), ``state``, ``seed``, ``heuristic``; ``value``, ``low``, ``high``.
+    """
+    rows = named(hans[hans["label"] == "non-entailment"], "accuracy")
+    return rows.assign(on=rows["task"], state=FINETUNED)

@@ -341,6 +341,13 @@ def trees_over_embeddings(structural_probes: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def trees_over_random(structural_probes: pd.DataFrame) -> pd.DataFrame:
+    """The same, minus those of the encoder with random weights, which is not fine-tuned."""
+    rows = _mean(_third(named(structural_probes, "uuas"), 1), ["task", "state", "seed"])
+    random = rows[rows["state"] == RANDOM].assign(all="")
+    return minus(rows.assign(all=""), random[["all", *ESTIMATE]], ["all"])
+
+
 def anisotropy_above(layer_geometry: pd.DataFrame) -> pd.DataFrame:
     """Anisotropy of the upper third of the layers, minus that of the lower third."""
     return _difference(

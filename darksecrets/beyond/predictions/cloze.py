@@ -33,7 +33,7 @@ class Item:
 
 
 def read_items(path: Path) -> list[Item]:
-    """Read the items of a file of JSON lines, or of all such files of a folder.
+    """Read the items of a file of JSON lines, or of all such files of a folder, each once.
 
     A line has ``sentence`` and ``right``; ``set``, else the name of the file; and, where an item
     has conditions, ``condition`` and ``item``. Lines of LAMA (``masked_sentences``, ``obj_label``,
@@ -63,7 +63,8 @@ def read_items(path: Path) -> list[Item]:
     if not found:
         raise InputError(f"{path} has no sentences. Correct predictions.cloze.")
     _check_conditions(found, path)
-    return found
+    different = {(item.group, item.condition, item.sentence): item for item in reversed(found)}
+    return list(reversed(different.values()))
 
 
 def _item(line: str, file: Path, number: int) -> Item:

@@ -15,7 +15,7 @@ from darksecrets.beyond.predictions.declared import (
 )
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FINETUNED, RANDOM
-from darksecrets.core.stats.independent import ESTIMATE, named
+from darksecrets.core.stats.independent import ESTIMATE, minus, named
 
 PRETRAINED = "pretrained"
 
@@ -232,3 +232,19 @@ def same_under_conditions(cloze: pd.DataFrame) -> pd.DataFrame:
     """The share of items with the same first word under another condition, by set and condition."""
     rows = named(cloze[cloze["same"].notna()], "same")
     return rows[["state", "seed", "set", "condition", *ESTIMATE]]
+
+
+def impact_over_random(impact_trees: pd.DataFrame) -> pd.DataFrame:
+    """Gold arcs in trees without crossing arcs, minus those of the encoder with random weights.
+
+    Args:
+        impact_trees: The table of that name.
+
+    Returns:
+        Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``; of encoders that were not
+        fine-tuned.
+    """
+    rows = named(impact_trees, "uuas")
+    rows = rows[(rows["tree"] == PROJECTIVE) & (rows["state"] != FINETUNED)]
+    random = rows[rows["state"] == RANDOM][["tree", *ESTIMATE]]
+    return minus(rows[["state", "seed", "tree", *ESTIMATE]], random, ["tree"])

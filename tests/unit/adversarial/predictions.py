@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from made_up_layers import trees
 
-from adversarial.trials import NULL, POWER, Size, Statements, Trial
+from adversarial.trials import LIMIT, NULL, POWER, Size, Statements, Trial
 from darksecrets.beyond.predictions.measure.impact import Counts, eisner, tree_row
 from darksecrets.beyond.predictions.measure.judging import pair_rows
 from darksecrets.beyond.predictions.pairs import Pair
@@ -53,4 +53,4 @@ def of_impact(size: Size, folder: Path) -> Iterator[Trial]:
                 counts.append(Counts.of(eisner(impact, one.heads.index(ROOT)), one))
             above = pd.Series([tree_row(counts)["over_chain_low"]]) > 0
             made.each("impact_trees: over_chain is above 0", above, 0.025)
-        yield from made.trials(kind)
+        yield from made.trials(kind, NULL if kind.startswith("impact") else LIMIT)

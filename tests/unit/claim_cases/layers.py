@@ -55,11 +55,18 @@ def resolved(relation: float, tag: float, half: float) -> Frames:
     return whole({"layer_order": pd.DataFrame(rows)})
 
 
-def trees(over_chain: float, over_embeddings: float, half: float = 0.02) -> Frames:
+def trees(
+    over_chain: float, over_embeddings: float, half: float = 0.02, random: float = 0.3
+) -> Frames:
+    """Gold arcs in trees of the encoder, whose embeddings have .5, and with random weights."""
     rows = [
-        {"task": "", "state": "pretrained", "seed": pd.NA, "layer": layer}
+        {"task": "", "state": state, "seed": seed, "layer": layer}
         | estimate("over_chain", over_chain, half)
-        | estimate("uuas", 0.5 if layer == 0 else 0.5 + over_embeddings, half)
+        | estimate("uuas", 0.5 if layer == 0 else middle, half)
+        for state, seed, middle in (
+            ("pretrained", pd.NA, 0.5 + over_embeddings),
+            ("random", 1, random),
+        )
         for layer in THIRDS
     ]
     return whole({"structural_probes": pd.DataFrame(rows)})
@@ -107,6 +114,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
 }
 
 ALSO = [
+    ("H1", NO, trees(0.1, 0.1, random=0.7)),  # random weights have them, too
     ("H1", NO, trees(0.1, -0.1)),  # the embeddings have them, too
     ("K4", NO, after(-0.2, -0.1)),  # no features of the task above
 ]

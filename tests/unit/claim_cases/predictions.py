@@ -20,12 +20,15 @@ def agreement(accuracy: list[float], over: list[float], half: float = 0.05) -> F
     return whole({"minimal_pairs": pd.DataFrame(rows)})
 
 
-def impact(over_chain: float, half: float = 0.03) -> Frames:
+def impact(over_chain: float, half: float = 0.03, random: float = 0.3) -> Frames:
+    """Trees of both kinds, of the encoder and of one with random weights; chains have .5."""
     rows = [
-        {"task": "", "state": "pretrained", "seed": pd.NA, "tree": tree}
-        | {"over_chain": over_chain - less, "over_chain_low": over_chain - less - half}
-        | {"over_chain_high": over_chain - less + half}
-        for tree, less in ((PROJECTIVE, 0), (ANY, 0.5))
+        {"task": "", "state": state, "seed": seed, "tree": tree}
+        | {"uuas": uuas - less, "uuas_low": uuas - less - half, "uuas_high": uuas - less + half}
+        | {"over_chain": uuas - less - 0.5, "over_chain_low": uuas - less - 0.5 - half}
+        | {"over_chain_high": uuas - less - 0.5 + half}
+        for state, seed, uuas in (("pretrained", pd.NA, 0.5 + over_chain), ("random", 1, random))
+        for tree, less in ((PROJECTIVE, 0), (ANY, 0.3))
     ]
     return whole({"impact_trees": pd.DataFrame(rows)})
 
@@ -72,5 +75,6 @@ CASES: dict[str, dict[Answer, Frames]] = {
 }
 
 ALSO = [
-    ("M1", NO, agreement([0.9, 0.8, 0.7], [-0.2, 0.3, 0.3]))  # bigrams know more
+    ("M1", NO, agreement([0.9, 0.8, 0.7], [-0.2, 0.3, 0.3])),  # bigrams know more
+    ("M2", NO, impact(0.1, random=0.8)),  # random weights know more
 ]

@@ -45,6 +45,8 @@ def test_lines_of_lama_are_read_like_ours(tmp_path):
         json.dumps({"masked_sentences": ["Paris is the capital of [MASK]."], "obj_label": "France"})
         + "\n"
         + json.dumps({"sentence": "A robin is not a [MASK].", "right": "bird", "set": "negation"})
+        + "\n"
+        + json.dumps({"sentence": "A robin is not a [MASK].", "right": "bird", "set": "negation"})
         + "\n",
         encoding="utf-8",
     )
