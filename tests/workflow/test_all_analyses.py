@@ -184,3 +184,36 @@ def test_compressed_models_are_smaller_and_timed(run):
     times = pd.read_csv(run / "tables" / "compression_times.csv")
     assert len(times) == len(SEEDS) * 7 * 2
     assert (times["seconds"] > 0).all()
+
+
+def test_layers_of_all_models_are_probed_and_untrained_ones_know_types_alone(run):
+    probes = pd.read_csv(run / "tables" / "layer_probes.csv")
+    models = probes[["task", "state", "seed"]].drop_duplicates()
+    assert len(models) == 2 + 4, "two encoders on the treebank; four models on RTE"
+    tags = probes[(probes["property"] == "part of speech") & (probes["task"].isna())]
+    best = tags.groupby("state")["accuracy"].max()
+    assert best["random"] < best["pretrained"]
+    trees = pd.read_csv(run / "tables" / "structural_probes.csv").groupby("state")["uuas"].max()
+    assert trees["random"] < trees["pretrained"]
+    removed = pd.read_csv(run / "tables" / "removed_properties.csv")
+    assert set(removed["seed"]) == {*SEEDS}
+    assert (removed["left"] < removed["majority"] + 0.35).all()
+
+
+def test_masked_words_are_predicted_with_and_without_training(run):
+    pairs = pd.read_csv(run / "tables" / "minimal_pairs.csv")
+    assert set(pairs["state"]) == {"pretrained", "random"}
+    pronouns = pairs[pairs["phenomenon"] == "pronoun"].set_index("state")["accuracy"]
+    assert pronouns["pretrained"] == 1
+    gaps = pd.read_csv(run / "tables" / "cloze.csv").groupby("state")["reciprocal_rank"].mean()
+    assert gaps["random"] < 0.05 < gaps["pretrained"]
+    trees = pd.read_csv(run / "tables" / "impact_trees.csv")
+    assert trees.groupby("state").size().to_dict() == {"finetuned": 4, "pretrained": 2, "random": 2}
+
+
+def test_a_bag_of_words_notices_no_shuffled_words(run):
+    changed = pd.read_csv(run / "tables" / "changed_inputs.csv").set_index("change")
+    assert (changed.loc["words shuffled", "bag_of_words"] == 1).all()
+    alone = changed.loc[["first sentence alone"]]
+    assert set(alone["task"]) == {"RTE", "STS-B"}
+    assert changed["unchanged"].between(0, 1).all()
