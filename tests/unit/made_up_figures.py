@@ -159,6 +159,9 @@ def _domain(column: Column, task: str) -> Sequence[object]:
         "paper": ("kovaleva2019",),
         "id": ("1", "$x^{2$"),
         "label": ("all", "$x^{2$", "<script>"),
+        "set": ("facts", "$x^{2$", "<script>"),
+        "heuristic": ("lexical_overlap", "$x^{2$", "<script>"),
+        "phenomenon": ("agreement", "$x^{2$", "<script>"),
     }.get(column.name, (1,))
 
 

@@ -347,6 +347,8 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(all_config, 
     assert not [key for key in changed if set(key) & set(tasks)]
     drawn = {key for key in changed if "figures" in before[key][0]}
     assert {name for name, *_ in changed - drawn} == {
+        "collect_inputs",
+        "predict_words",
         "evaluate_baselines",
         "compare_scores",
         "compare_attention",

@@ -33,6 +33,12 @@ WITHOUT_TASKS = (
     "attention_to_subjects",
     "weights_and_norms",
     "stripes_by_measure",
+    "layer_probes",
+    "structural_probes",
+    "layer_geometry",
+    "minimal_pairs",
+    "cloze",
+    "impact_trees",
 )
 """These figures are the same for any tasks."""
 
