@@ -23,7 +23,6 @@ def main(job: Job) -> None:
     )
     models = readings(params.models, job.input.all("finetuned"), **params.reading)
     found = [
-        (name, {CHANGED_INPUTS: measure(reading, examples, int(name.rpartition("-")[2]))})
-        for name, reading in models.items()
+        (name, {CHANGED_INPUTS: measure(reading, examples)}) for name, reading in models.items()
     ]
     write_of_models(job, [CHANGED_INPUTS], task.name, found)

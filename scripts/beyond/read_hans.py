@@ -18,8 +18,5 @@ def main(job: Job) -> None:
     hans = read_hans(job.input.hans)
     words = words_of_task(task, job.input.dataset, hans)
     models = readings(params.models, job.input.all("finetuned"), **params.reading)
-    found = [
-        (name, {HANS: hans_rows(one, task, hans, words, int(name.rpartition("-")[2]))})
-        for name, one in models.items()
-    ]
+    found = [(name, {HANS: hans_rows(one, task, hans, words)}) for name, one in models.items()]
     write_of_models(job, [HANS], task.name, found)

@@ -7,11 +7,11 @@ import random
 from collections.abc import Iterator
 
 from tools.corpus import lexicon
+from tools.corpus.pairs import STATES
 
 ITEMS = 60
 _OF_A_KIND = 10
 """Nouns with the same hypernym, at most, so that no answer is right most of the time."""
-_STATES = ("tired", "sad", "happy", "angry", "nervous", "proud", "hungry", "calm")
 _VERBS = ("find", "feed", "pet", "watch", "free", "sketch")
 
 
@@ -75,7 +75,7 @@ def _pronouns(rng: random.Random) -> Iterator[dict[str, object]]:
         name = rng.choice(lexicon.names(kind))
         verb = lexicon.inflect(rng.choice(_VERBS), "VBD")
         animal = rng.choice(lexicon.nouns_of("animal")).words[0]
-        state = rng.choice(_STATES)
+        state = rng.choice(STATES)
         yield {
             "sentence": f"{name} {verb} the {animal} because [MASK] was {state}.",
             "right": pronoun,

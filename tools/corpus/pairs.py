@@ -14,7 +14,7 @@ Both = tuple[str, str]
 
 PER_KIND = 60
 _COPULAS = (("was", "were"), ("is", "are"))
-_STATES = ("tired", "sad", "happy", "angry", "nervous", "proud", "hungry", "calm")
+STATES = ("tired", "sad", "happy", "angry", "nervous", "proud", "hungry", "calm")
 _VERBS = ("find", "feed", "pet", "watch")
 _NEAR = ("near", "behind", "beside", "with")
 
@@ -45,7 +45,7 @@ def _pronoun(rng: random.Random) -> Both:
     name, own, other = _named(rng)
     verb = lexicon.inflect(rng.choice(_VERBS), "VBD")
     thing = rng.choice(lexicon.nouns_of("animal")).words[0]
-    state = rng.choice(_STATES)
+    state = rng.choice(STATES)
     right, wrong = (
         f"{name} {verb} the {thing} because {pronoun} was {state}."
         for pronoun in (own[0], other[0])
@@ -84,7 +84,7 @@ def _agreement(attractors: int, rng: random.Random) -> Both:
         for place, form in enumerate(forms)
     )
     one, many = rng.choice(_COPULAS)
-    state = rng.choice(_STATES)
+    state = rng.choice(STATES)
     verbs = (many, one) if is_plural else (one, many)
     right, wrong = (f"{subject}{verb} {state}." for verb in verbs)
     return right, wrong

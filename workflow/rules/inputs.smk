@@ -1,6 +1,8 @@
 # What the rules' inputs and parameters are, where these depend on the configuration or on a job's wildcards.
 
 
+from darksecrets.beyond.syntax.declared import Settings as SettingsOfSyntax
+from darksecrets.beyond.syntax.measure import sources as treebank_sources
 from darksecrets.core.data import sources
 from darksecrets.core.data.tasks import Files
 from darksecrets.core.models import checkpoints
@@ -181,6 +183,11 @@ def files_of_grids(folder: str, name: str) -> list[str]:
         for init in grid["init_seeds"]
         for order in grid["order_seeds"]
     ]
+
+
+TREEBANK = config["syntax"]
+SYNTAX_SETTINGS = SettingsOfSyntax.of(TREEBANK)
+TREEBANK_LABEL = f"{RUN_LABEL} · trees: {treebank_sources.describe(SYNTAX_SETTINGS)}"
 
 
 def treebank_files(wildcards) -> dict[str, list[str]]:

@@ -17,7 +17,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from darksecrets.beyond.inputs.changes import Annotations, change_all
 from darksecrets.beyond.inputs.declared import CHANGES, EMPTY, TOLERANCE, Settings
 from darksecrets.core.arrays import Flags, Floats
-from darksecrets.core.attention.extraction import batches_for, batches_of, encode_longest_first, pad
+from darksecrets.core.attention.extraction import (
+    batches_for,
+    batches_of,
+    encode_longest_first,
+    pad,
+    read_sample,
+)
 from darksecrets.core.data import metrics
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.models.devices import place
@@ -59,14 +65,12 @@ def read_examples(
     """
     from datasets import load_from_disk
 
-    splits = load_from_disk(str(dataset))
     wanted = sorted(sample)
     if len(wanted) > settings.examples:
         rng = np.random.default_rng(settings.seed)
         wanted = sorted(rng.choice(wanted, settings.examples, replace=False).tolist())
-    rows = {idx: row for row, idx in enumerate(splits["validation"]["idx"])}
-    chosen = splits["validation"].select([rows[idx] for idx in wanted])
-    columns = {name: list(chosen[name]) for name in task.columns}
+    chosen = read_sample(dataset, wanted)
+    columns = {name: chosen[name] for name in task.columns}
     annotations: Annotations | None = None
     if annotation is not None:
         with annotation.open(encoding="utf-8") as stream:
@@ -74,8 +78,9 @@ def read_examples(
         annotations = [by_idx[idx] for idx in wanted]
     found = change_all(columns, annotations, settings.seed)
     changed = {name: (each.columns, each.examples) for name, each in found.items()}
-    train = splits["train"]
-    parts = {"": columns, **{name: texts for name, (texts, _) in changed.items()}}
+    train = load_from_disk(str(dataset))["train"]
+    parts: dict[str, Mapping[str, list[str]]] = {"": columns}
+    parts |= {name: texts for name, (texts, _) in changed.items()}
     return Examples(
         task=task,
         columns=columns,
@@ -104,16 +109,15 @@ def _bag_of_words(
     return {**found, EMPTY: np.repeat(predicted[-1:], sizes[""])}
 
 
-def measure(reading: Reading, examples: Examples, seed: int) -> pd.DataFrame:
+def measure(reading: Reading, examples: Examples) -> pd.DataFrame:
     """Rows of `CHANGED_INPUTS` of one fine-tuned model.
 
     Args:
         reading: The model.
         examples: Intact and changed examples.
-        seed: Seed of its fine-tuning.
     """
     task, tokenizer = examples.task, load_tokenizer(reading.folder)
-    loaded, _ = load_classifier(reading.folder, task, seed)
+    loaded, _ = load_classifier(reading.folder, task, seed=0)
     model = place(loaded)
     intact = logits_of(model, tokenizer, examples.columns, reading)
     rows = []

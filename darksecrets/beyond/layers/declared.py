@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from darksecrets.core.run.analysis import Analysis
-from darksecrets.core.run.columns import LAYER, MAPS, SEED, TASK, names
+from darksecrets.core.run.columns import ENCODERS, LAYER, SEED, TASK, names
 from darksecrets.core.run.settings import Section, Tasks, constant, setting, tasks_among
 from darksecrets.core.run.tables import Column, Table, add_ends, integer, like, number, share, text
 
@@ -42,10 +42,6 @@ class Settings(Section):
     seed: int = constant(2019, "`sampling_seed` of the run: chooses sentences and examples.")
 
 
-_MODELS = (
-    like(TASK, "task of the model, or of the examples; empty for others", optional=True),
-    *MAPS[1:],
-)
 _LAYER = like(LAYER, "layer; 0 is the embeddings", low=0)
 _PROPERTY = text(
     "property",
@@ -66,7 +62,7 @@ LAYER_PROBES = Table(
     "sentences, and scored on the others; of the task's label, on training and validation "
     "examples.",
     (
-        *_MODELS,
+        *ENCODERS,
         _PROPERTY,
         _LAYER,
         *add_ends(_share("accuracy", "share of the items whose class is found")),
@@ -96,7 +92,7 @@ LAYER_PROBES = Table(
         integer("classes", "classes", low=2),
         text("left_out", "classes that are too rare", optional=True),
     ),
-    key=(*names(*_MODELS), "property", "layer"),
+    key=(*names(*ENCODERS), "property", "layer"),
     may_be_empty=True,
 )
 
@@ -106,7 +102,7 @@ LAYER_ORDER = Table(
     "probes of weighted means of layers 0 to l. Empty unless the layers above the embeddings add "
     "more than three standard errors. Intervals are over the sentences that score.",
     (
-        *_MODELS,
+        *ENCODERS,
         _PROPERTY,
         *add_ends(
             number("expected_layer", "expected layer, from 0", "layers", optional=True),
@@ -114,7 +110,7 @@ LAYER_ORDER = Table(
         *add_ends(_share("gain", "accuracy from all layers, minus that from layer 0", -1)),
         _SENTENCES,
     ),
-    key=(*names(*_MODELS), "property"),
+    key=(*names(*ENCODERS), "property"),
     may_be_empty=True,
 )
 
@@ -124,7 +120,7 @@ STRUCTURAL_PROBES = Table(
     "trees (Hewitt and Manning 2019), learned on two thirds of the sentences and scored on the "
     "others. Punctuation does not count.",
     (
-        *_MODELS,
+        *ENCODERS,
         _LAYER,
         *add_ends(
             _share("uuas", "share of the gold arcs that the least spanning tree of distances has")
@@ -153,7 +149,7 @@ STRUCTURAL_PROBES = Table(
         ),
         _SENTENCES,
     ),
-    key=(*names(*_MODELS), "layer"),
+    key=(*names(*ENCODERS), "layer"),
     may_be_empty=True,
 )
 
@@ -162,7 +158,7 @@ LAYER_GEOMETRY = Table(
     "How the states of words lie in space (Ethayarajh 2019). Intervals of `anisotropy` are over "
     "sentences, of `self_similarity` over word types.",
     (
-        *_MODELS,
+        *ENCODERS,
         _LAYER,
         *add_ends(
             number(
@@ -187,7 +183,7 @@ LAYER_GEOMETRY = Table(
         _share("even_share", "the same if all dimensions were alike", control_of="outlier_share"),
         integer("words", "words", low=2),
     ),
-    key=(*names(*_MODELS), "layer"),
+    key=(*names(*ENCODERS), "layer"),
 )
 
 REMOVED_PROPERTIES = Table(

@@ -16,29 +16,22 @@ from darksecrets.beyond.layers.declared import (
     STRUCTURAL_PROBES,
 )
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.states import FINETUNED, RANDOM
+from darksecrets.core.run.states import FINETUNED, PRETRAINED, RANDOM, STATE_NAMES
 from darksecrets.core.stats.independent import ESTIMATE, minus, named
 from darksecrets.core.words import listed
 
-PRETRAINED = "pretrained"
 _LOOKS = {
     RANDOM: kit.line(kit.GREY, "x", "--"),
     PRETRAINED: kit.line(kit.STATES[PRETRAINED], "o"),
     FINETUNED: kit.line(kit.STATES[FINETUNED], "^"),
 }
-_NAMES = {RANDOM: "random weights", PRETRAINED: "pre-trained", FINETUNED: "fine-tuned"}
 _BASELINE = kit.line(kit.BASELINE, dash=":", width=1.2)
 _CONTROL = kit.line(kit.PINK, dash="-.", width=0.8)
 
 
 def _legend(rows: pd.DataFrame) -> dict[str, Mapping[str, Any]]:
-    return {_NAMES[state]: look for state, look in _LOOKS.items() if (rows["state"] == state).any()}
-
-
-def _learned(sources: kit.Sources, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of fine-tuned models only of the tasks whose means are drawn."""
-    of_others = (table["state"] == FINETUNED) & ~table["task"].isin(sources.averaged)
-    return table[~of_others]
+    present = set(rows["state"])
+    return {STATE_NAMES[state]: look for state, look in _LOOKS.items() if state in present}
 
 
 def _draw_states(axes: kit.Axes, rows: pd.DataFrame, value: str) -> None:
@@ -63,8 +56,8 @@ def middle(layers: pd.Series[int]) -> int:
 
 def draw_layer_probes(sources: kit.Sources) -> kit.Figure:
     """Draw, for every property, accuracy by layer beside word types; and expected layers."""
-    table = _learned(sources, sources.table(LAYER_PROBES))
-    order = _learned(sources, sources.table(LAYER_ORDER, "order"))
+    table = sources.keep_learned(sources.table(LAYER_PROBES))
+    order = sources.keep_learned(sources.table(LAYER_ORDER, "order"))
     shown = [name for name in declared.PROPERTIES if (table["property"] == name).any()]
 
     def probes(axes: kit.Axes, name: str) -> None:
@@ -145,7 +138,7 @@ _SCORES = {
 
 def draw_structural_probes(sources: kit.Sources) -> kit.Figure:
     """Draw how much the distances and depths in every layer are those of dependency trees."""
-    table = _learned(sources, sources.table(STRUCTURAL_PROBES))
+    table = sources.keep_learned(sources.table(STRUCTURAL_PROBES))
 
     def draw(axes: kit.Axes, score: str) -> None:
         _draw_states(axes, table, score)
@@ -184,7 +177,7 @@ _MEASURES = {
 
 def draw_layer_geometry(sources: kit.Sources) -> kit.Figure:
     """Draw how alike the states of words are, by layer, and how much one dimension takes."""
-    table = _learned(sources, sources.table(LAYER_GEOMETRY))
+    table = sources.keep_learned(sources.table(LAYER_GEOMETRY))
 
     def draw(axes: kit.Axes, measure: str) -> None:
         if measure == "outlier_share":

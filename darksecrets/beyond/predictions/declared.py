@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from darksecrets.core.run.analysis import Analysis
-from darksecrets.core.run.columns import MAPS, TASK, names
-from darksecrets.core.run.settings import Section, Tasks, constant, setting, tasks_among
-from darksecrets.core.run.tables import Table, add_ends, integer, like, number, share, text
-
-SHIPPED = "<project>/darksecrets/resources/corpus"
+from darksecrets.core.run.columns import ENCODERS, MAPS, names
+from darksecrets.core.run.settings import CORPUS, Section, Tasks, constant, setting, tasks_among
+from darksecrets.core.run.tables import Table, add_ends, integer, number, share, text
 
 PROJECTIVE, ANY = "projective", "any"
 """Trees without crossing arcs (Eisner 1996), and any tree (Chu and Liu 1965; Edmonds 1967)."""
@@ -20,14 +18,14 @@ class Settings(Section):
     """Pairs of sentences, and the treebank's sentences for impact trees."""
 
     pairs: str = setting(
-        f"{SHIPPED}/pairs.jsonl",
+        f"{CORPUS}/pairs.jsonl",
         "Pairs of a right and a wrong sentence: a file of JSON lines as BLiMP has them "
         "(`sentence_good`, `sentence_bad`, `UID`), a folder of such files, or a TSV with the "
         "columns `sentence` (with `[MASK]`), `right`, `wrong` and, if there are any, `attractors`; "
         "if not given, pairs that ship with the project.",
     )
     cloze: str = setting(
-        f"{SHIPPED}/cloze.jsonl",
+        f"{CORPUS}/cloze.jsonl",
         "Sentences with a masked word: a file of JSON lines, or a folder of such files, with "
         "`sentence` (with `[MASK]`), `right`, and maybe `set`, `condition` and `item`; or those of "
         "LAMA. If not given, sentences that ship with the project.",
@@ -124,15 +122,13 @@ CLOZE = Table(
     key=(*names(*MAPS[1:]), "set", "condition"),
 )
 
-_MODELS = (like(TASK, "task of the model; empty for others", optional=True), *MAPS[1:])
-
 IMPACT_TREES = Table(
     "impact_trees",
     "How much trees of the impact of words on each other's masked states are like gold trees (Wu "
     "et al. 2020), with the sentence's own root, beside chains. Punctuation does not count. "
     "Intervals are over sentences.",
     (
-        *_MODELS,
+        *ENCODERS,
         text(
             "tree",
             f"`{PROJECTIVE}`: the best tree without crossing arcs; `{ANY}`: the best of all",
@@ -159,7 +155,7 @@ IMPACT_TREES = Table(
         integer("arcs", "gold arcs", low=1),
         integer("sentences", "sentences", low=1),
     ),
-    key=(*names(*_MODELS), "tree"),
+    key=(*names(*ENCODERS), "tree"),
 )
 
 TABLES = (MINIMAL_PAIRS, CLOZE, IMPACT_TREES)

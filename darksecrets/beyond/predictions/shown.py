@@ -14,10 +14,8 @@ from darksecrets.beyond.predictions.declared import (
     PROJECTIVE,
 )
 from darksecrets.core.plotting import kit
-from darksecrets.core.run.states import FINETUNED, RANDOM
+from darksecrets.core.run.states import FINETUNED, PRETRAINED, RANDOM, STATE_NAMES
 from darksecrets.core.stats.independent import ESTIMATE, minus, named
-
-PRETRAINED = "pretrained"
 
 # How often the right one of two sentences is more probable.
 
@@ -70,7 +68,7 @@ def draw_minimal_pairs(sources: kit.Sources) -> kit.Figure:
         legend={
             "masked pieces": _MODEL,
             "masked words": _WHOLE,
-            "random weights": _RANDOM,
+            STATE_NAMES[RANDOM]: _RANDOM,
             **_COUNTS,
         },
         what="Lines: 95% intervals over pairs.",
@@ -111,15 +109,17 @@ def draw_cloze(sources: kit.Sources) -> kit.Figure:
     if len(changed):
         title = "The first word stays the same"
         grids.append(kit.Grid(["same"], panel(changed, "Share of items"), title=lambda _: title))
-    above = int((trained["first_low"] > trained["majority"]).sum())
+    # Under another condition, such as a negation, the word need not be right.
+    sets = trained[trained["same"].isna()]
+    above = int((sets["first_low"] > sets["majority"]).sum())
     return kit.page(
         sources,
         f"The right word is first more often than the most frequent one in {above or 'none'} of "
-        f"{len(trained)} sets",
+        f"{len(sets)} sets",
         *grids,
         legend={
             "masked words": _MODEL,
-            "random weights": _RANDOM,
+            STATE_NAMES[RANDOM]: _RANDOM,
             "most frequent right word": _COUNTS["unigrams"],
         },
         what="Lines: 95% intervals over items.",
@@ -134,16 +134,13 @@ _LOOKS = {
     PRETRAINED: kit.dot(kit.STATES[PRETRAINED]),
     FINETUNED: kit.dot(kit.STATES[FINETUNED], "^"),
 }
-_NAMES = {RANDOM: "random weights", PRETRAINED: "pre-trained", FINETUNED: "fine-tuned"}
 _CHAIN = kit.line(kit.BASELINE, dash=":", width=1.2)
 _TREES = {PROJECTIVE: "no crossing arcs", ANY: "any tree"}
 
 
 def draw_impact_trees(sources: kit.Sources) -> kit.Figure:
     """Draw the share of gold arcs in trees of impact, without and with their direction."""
-    table = sources.table(IMPACT_TREES)
-    others = (table["state"] == FINETUNED) & ~table["task"].isin(sources.averaged)
-    table = table[~others]
+    table = sources.keep_learned(sources.table(IMPACT_TREES))
     scores = {"uuas": "Without direction (UUAS)", "uas": "With direction (UAS)"}
     chains = {"uuas": "chain", "uas": "right_chain"}
 
@@ -172,7 +169,7 @@ def draw_impact_trees(sources: kit.Sources) -> kit.Figure:
             kit.Panel(draw, x="Share of gold arcs", height=0.8, fixed=True),
             title=scores.__getitem__,
         ),
-        legend={_NAMES[state]: _LOOKS[state] for state in shown} | {"chain": _CHAIN},
+        legend={STATE_NAMES[state]: _LOOKS[state] for state in shown} | {"chain": _CHAIN},
         what="Lines: 95% intervals over sentences; of fine-tuned models, mean over seeds and "
         "learned tasks.",
         averaged=True,

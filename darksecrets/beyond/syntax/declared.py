@@ -7,13 +7,11 @@ from typing import Literal
 
 from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.columns import HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, names
-from darksecrets.core.run.settings import Section, constant, setting
+from darksecrets.core.run.settings import CORPUS, Section, constant, setting
 from darksecrets.core.run.shown import Phrase, Shown
 from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import Column, Table, flag, integer, interval, like, share, text
 from darksecrets.core.stats import LEVEL
-
-SHIPPED = "<project>/darksecrets/resources/corpus"
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Coreference(Section):
     """Texts in which heads look for antecedents."""
 
     path: str = setting(
-        f"{SHIPPED}/stories.conllu.gz",
+        f"{CORPUS}/stories.conllu.gz",
         "Texts in which heads look for antecedents: the documents of a file in CoNLL-U that marks "
         "mentions as CorefUD does (`Entity`); if not given, short stories that ship with the "
         "project.",
@@ -45,7 +43,7 @@ class Settings(Section):
         "has them (silver trees, if a pipeline parses them).",
     )
     path: str = setting(
-        f"{SHIPPED}/treebank.conllu.gz",
+        f"{CORPUS}/treebank.conllu.gz",
         "Source `conllu`: a treebank in CoNLL-U, such as those of Universal Dependencies; if not "
         "given, sentences that ship with the project.",
     )

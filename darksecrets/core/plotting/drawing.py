@@ -18,6 +18,7 @@ from darksecrets.core.plotting.style import save
 from darksecrets.core.run import learned
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import write_text
+from darksecrets.core.run.states import FINETUNED
 from darksecrets.core.run.tables import Table
 
 Drawn = Figure | Mapping[str, Figure] | Mapping[str, str]
@@ -66,6 +67,11 @@ class Sources:
     def marked(self, task: str) -> str:
         """A task's name, with a mark if fine-tuned models have not learned it."""
         return f"{task}{learned.MARK}" if task in self.unlearned else task
+
+    def keep_learned(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Rows of a table of which those of fine-tuned models are of `averaged` tasks only."""
+        of_others = (table["state"] == FINETUNED) & ~table["task"].isin(self.averaged)
+        return table[~of_others]
 
     def _unlearned(self) -> set[str]:
         return {*learned.read(*self.paths(learned.TABLE))}

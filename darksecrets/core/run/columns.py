@@ -39,6 +39,12 @@ MAPS = (
 )
 """Columns that identify the model of maps; those of `pretrained` do not depend on a seed."""
 
+ENCODERS = (
+    like(TASK, "task of the model, or of its examples; empty for others", optional=True),
+    *MAPS[1:],
+)
+"""Columns that identify a model where those that are not fine-tuned belong to no task."""
+
 MEASURES = WEIGHTS, NORMS, EFFECTIVE = ("weights", "norms", "effective")
 """Measures of attention: its weights; the lengths of what is weighted (Kobayashi et al. 2020); what
 of the weights makes a difference to the output (Brunner et al. 2020)."""

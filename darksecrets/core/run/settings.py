@@ -22,6 +22,9 @@ from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 Tasks = tuple[str, ...] | None
 """Names of tasks; None for all that there are to choose from."""
 
+CORPUS = "<project>/darksecrets/resources/corpus"
+"""Folder of the texts that ship, as paths of the configuration begin."""
+
 _NAMES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 
 

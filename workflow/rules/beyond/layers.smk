@@ -1,12 +1,7 @@
 # Section 4.3, further: what do layers know, before and after fine-tuning?
 
 
-from darksecrets.beyond.syntax.declared import Settings as SettingsOfTreebank
-from darksecrets.beyond.syntax.measure import sources as treebank_sources
-
 LAYERS = "Section 4.3, what layers know"
-LAYERS_TREES = treebank_sources.describe(SettingsOfTreebank.of(config["syntax"]))
-LAYERS_LABEL = f"{RUN_LABEL} · trees: {LAYERS_TREES}"
 PROBED_TASKS = config["layers"]["tasks"]
 TABLES_OF_LAYERS = ("layer_probes", "layer_order", "structural_probes", "layer_geometry")
 PROBE_SETTINGS = leave_out(config["layers"], "tasks")
@@ -136,7 +131,7 @@ draw(
         table="<results>/tables/removed_properties.csv",
         learned="<results>/tables/learned.csv",
     ),
-    label=LAYERS_LABEL,
+    label=TREEBANK_LABEL,
     of="layers",
     group="features",
 )

@@ -2,12 +2,8 @@
 
 
 from darksecrets.beyond.predictions import preflight as predictions_checks
-from darksecrets.beyond.syntax.declared import Settings as SettingsOfTreebank
-from darksecrets.beyond.syntax.measure import sources as treebank_sources
 
 PREDICTIONS = "Section 4.2, masked words"
-IMPACT_TREES = treebank_sources.describe(SettingsOfTreebank.of(config["syntax"]))
-IMPACT_LABEL = f"{RUN_LABEL} · trees: {IMPACT_TREES}"
 TABLES_OF_MASKED_WORDS = ("minimal_pairs", "cloze")
 IMPACT_TASKS = config["predictions"]["tasks"]
 UNMASKED = predictions_checks.left_out(config, RESULTS / "models" / "pretrained")
@@ -152,6 +148,13 @@ draw(
         left_out=UNMASKED,
         table="<results>/tables/cloze.csv",
     ),
+    of="predictions",
+    group="features",
+)
+
+
+draw(
+    "draw_impact",
     figure(
         "impact_trees",
         "How much trees of the impact of masked words are like gold trees.",
@@ -160,7 +163,7 @@ draw(
         table="<results>/tables/impact_trees.csv",
         learned="<results>/tables/learned.csv",
     ),
-    label=IMPACT_LABEL,
+    label=TREEBANK_LABEL,
     of="predictions",
     group="features",
 )

@@ -1,13 +1,7 @@
 # Section 4.2, further: do heads follow the relations of a treebank?
 
 
-from darksecrets.beyond.syntax.measure import sources as treebank_sources
-from darksecrets.beyond.syntax.declared import Settings as SettingsOfSyntax
-
 SYNTAX = "Section 4.2, heads and syntactic relations"
-TREEBANK = config["syntax"]
-SYNTAX_SETTINGS = SettingsOfSyntax.of(TREEBANK)
-TREEBANK_LABEL = f"{RUN_LABEL} · trees: {treebank_sources.describe(SYNTAX_SETTINGS)}"
 TABLES_OF_SYNTAX = ("syntactic_heads", "attention_trees", "distractors", "attention_probes")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -91,7 +91,9 @@ def probe_rows(found: Property, training: Flags, seed: int) -> pd.DataFrame:
     )
 
 
-def group_ratio(values: Floats | Flags, groups: Integers, kind: type | object) -> Ratio:
+def group_ratio(
+    values: Floats | Flags, groups: Integers, kind: Callable[[Floats, Floats], Ratio]
+) -> Ratio:
     """A share, or a ratio, of items; sentences are what is drawn.
 
     Args:
@@ -100,10 +102,9 @@ def group_ratio(values: Floats | Flags, groups: Integers, kind: type | object) -
         kind: `share` or `ratio`, of `core.stats.ratios`.
     """
     numbers = np.unique(groups, return_inverse=True)[1]
-    sums = np.bincount(numbers, weights=values)
+    sums = np.bincount(numbers, weights=values).astype(np.float64)
     sizes = np.bincount(numbers).astype(np.float64)
-    found: Ratio = kind(sums, sizes)  # type: ignore[operator]
-    return found
+    return kind(sums, sizes)
 
 
 def _unknown(name: str) -> dict[str, float]:

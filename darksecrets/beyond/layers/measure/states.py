@@ -98,7 +98,8 @@ def word_states(reading: Reading, sentences: Sequence[Sentence], file: Path) -> 
     shape = (shape_of(model).layers + 1, int(starts[-1]), size)
     states = np.lib.format.open_memmap(file, mode="w+", dtype=np.float16, shape=shape)
     lengths = [len(flags) for flags in aligned.belongs]
-    for batch, hidden in hidden_states(model, reading, aligned.inputs, lengths):
+    padding = tokenizer.pad_token_id
+    for batch, hidden in hidden_states(model, reading, aligned.inputs, lengths, padding):
         belongs = padded(aligned.belongs[batch.start : batch.stop]).to(hidden.device)
         pieces = belongs.sum(dim=1).clamp(min=1)
         means = ((belongs / pieces[:, None]).transpose(1, 2)[:, None] @ hidden).half().cpu()
@@ -120,14 +121,17 @@ def example_states(
         columns: The sentences of the examples, see `core.data.encoding.encode`.
         seed: Seed of the choice of tokens, `TOKENS` of each example; the same for every model.
     """
-    table, inputs = encode_longest_first(columns, reading.tokenizer(), reading.max_length)
+    tokenizer = reading.tokenizer()
+    table, inputs = encode_longest_first(columns, tokenizer, reading.max_length)
     model = reading.load()
     chosen = _choose(table.to_dict("records"), seed)
     lengths = [len(ids) for ids in inputs["input_ids"]]
     firsts, tokens = [], []
-    for batch, hidden in hidden_states(model, reading, inputs, lengths):
-        firsts.append(hidden[:, :, 0].half().cpu().numpy())
-        for place, own in zip(batch, hidden.half().cpu().numpy(), strict=True):
+    padding = tokenizer.pad_token_id
+    for batch, hidden in hidden_states(model, reading, inputs, lengths, padding):
+        halves = hidden.half().cpu().numpy()
+        firsts.append(halves[:, :, 0].copy())
+        for place, own in zip(batch, halves, strict=True):
             tokens.append(own[:, chosen[place]])
     order = np.argsort(table["idx"].to_numpy())
     example = np.repeat(table["idx"].to_numpy(), [len(places) for places in chosen])
@@ -155,14 +159,18 @@ def _choose(rows: Sequence[Mapping[Any, Any]], seed: int) -> list[Integers]:
 
 
 def hidden_states(
-    model: PreTrainedModel, reading: Reading, inputs: Inputs, lengths: Sequence[int]
+    model: PreTrainedModel,
+    reading: Reading,
+    inputs: Inputs,
+    lengths: Sequence[int],
+    padding: int,
 ) -> Iterator[tuple[range, torch.Tensor]]:
     """Run a model; yield the places of a batch, and its states [example, layer, token, size]."""
-    padding = reading.tokenizer().pad_token_id
     with progress("Hidden states", len(lengths), "texts") as advance:
         for batch in batches_for(model, batches_of(len(lengths), reading.batch_size), lengths):
-            padded_inputs = pad(inputs, batch, padding)
+            tensors = pad(inputs, batch, padding)
+            given = {name: ids.to(model.device) for name, ids in tensors.items()}
             with torch.inference_mode(), observe(model, hidden=True) as seen:
-                model(**{name: ids.to(model.device) for name, ids in padded_inputs.items()})
+                model(**given)
                 yield batch, seen.hidden.stack().float()
             advance(len(batch))

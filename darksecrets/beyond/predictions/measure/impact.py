@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from darksecrets.beyond.predictions.declared import ANY, PROJECTIVE
 from darksecrets.core.arrays import Floats, Integers
 from darksecrets.core.attention.pieces import Aligned, align
+from darksecrets.core.data.arcs import count_found, count_in_chains, gold_arcs
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.models.hooks import observe
 from darksecrets.core.models.reading import Reading
@@ -166,22 +167,10 @@ class Counts:
     @classmethod
     def of(cls, heads: Integers, sentence: Sentence) -> Counts:
         """Count the arcs of a tree, whose root is its own head."""
-        gold = [
-            (word, head)
-            for word, (head, label) in enumerate(zip(sentence.heads, sentence.labels, strict=True))
-            if head != ROOT and label.partition(":")[0] != "punct"
-        ]
-        directed = [heads[word] == head for word, head in gold]
-        either = [
-            same or heads[head] == word for same, (word, head) in zip(directed, gold, strict=True)
-        ]
-        return cls(
-            len(gold),
-            sum(either),
-            sum(directed),
-            sum(abs(word - head) == 1 for word, head in gold),
-            sum(word - head == 1 for word, head in gold),
-        )
+        gold = gold_arcs(sentence)
+        arcs, chain, right, _ = count_in_chains(gold)
+        either, directed = count_found(heads, gold).tolist()
+        return cls(arcs, either, directed, chain, right)
 
 
 def tree_row(found: Sequence[Counts]) -> dict[str, float]:

@@ -9,7 +9,11 @@ import numpy as np
 import pandas as pd
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from darksecrets.beyond.predictions.measure.likelihoods import NGrams, pseudo_log_likelihoods
+from darksecrets.beyond.predictions.measure.likelihoods import (
+    NGrams,
+    has_split_word,
+    pseudo_log_likelihoods,
+)
 from darksecrets.beyond.predictions.pairs import Pair
 from darksecrets.core.arrays import Floats
 from darksecrets.core.run.errors import InputError
@@ -56,7 +60,10 @@ def judge(
     read = [pair for pair, flag in zip(pairs, known, strict=True) if flag]
     texts = [text for pair in read for text in (pair.right, pair.wrong)]
     plain = pseudo_log_likelihoods(model, tokenizer, texts)
-    whole = pseudo_log_likelihoods(model, tokenizer, texts, whole_words=True)
+    whole = plain.copy()
+    split = [number for number, text in enumerate(texts) if has_split_word(tokenizer, text)]
+    some = [texts[number] for number in split]
+    whole[split] = pseudo_log_likelihoods(model, tokenizer, some, whole_words=True)
     unknown = Counter(pair.phenomenon for pair, flag in zip(pairs, known, strict=True) if not flag)
     likelihoods = {
         "accuracy": plain,

@@ -61,6 +61,12 @@ def pseudo_log_likelihoods(
     return totals
 
 
+def has_split_word(tokenizer: PreTrainedTokenizerBase, text: str) -> bool:
+    """Whether a word of a text has several pieces."""
+    words = [word for word in tokenizer(text).word_ids() if word is not None]
+    return len(set(words)) < len(words)
+
+
 Row = tuple[tuple[list[int], int], int]
 
 

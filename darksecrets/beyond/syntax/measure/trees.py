@@ -15,9 +15,10 @@ import pandas as pd
 
 from darksecrets.beyond.syntax.declared import ATTENTION_TREES
 from darksecrets.beyond.syntax.measure.guesses import Read
-from darksecrets.beyond.syntax.measure.pairs import Flags, Floats, Numbers, halves
+from darksecrets.beyond.syntax.measure.pairs import Floats, halves
 from darksecrets.beyond.syntax.measure.relations import first_greatest, head_rows
 from darksecrets.beyond.syntax.measure.words import WordMaps
+from darksecrets.core.data.arcs import count_found, count_in_chains, gold_arcs
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.stats.arborescence import arborescences
 from darksecrets.core.stats.corrections import benjamini_hochberg
@@ -39,7 +40,7 @@ def count_gold_arcs(batch: WordMaps, sentences: Sequence[Sentence]) -> list[Coun
 
     Returns:
         For each sentence of the batch, [layer, head, direction, 2] arcs without and with their
-        direction; see `counted` for which count.
+        direction; see `core.data.arcs.gold_arcs` for which count.
     """
     own = [sentences[number] for number in batch.numbers]
     roots = np.array([sentence.heads.index(ROOT) for sentence in own])
@@ -55,35 +56,9 @@ def count_gold_arcs(batch: WordMaps, sentences: Sequence[Sentence]) -> list[Coun
         scores.reshape(-1, size, size), np.repeat(roots, int(np.prod(shape)))
     ).reshape(count, *shape, size)
     return [
-        arcs_found(heads[..., : len(sentence)], sentence, flags)
+        count_found(heads[..., : len(sentence)], gold_arcs(sentence, flags)).astype(np.int16)
         for heads, sentence, flags in zip(flat, own, apart, strict=True)
     ]
-
-
-def counted(sentence: Sentence, apart: Flags) -> list[tuple[int, int]]:
-    """Dependents and their heads that trees are scored on: no punctuation, no shared pieces."""
-    tree = enumerate(zip(sentence.heads, sentence.labels, strict=True))
-    return [
-        (word, head)
-        for word, (head, label) in tree
-        if head != ROOT and label != "punct" and apart[word, head]
-    ]
-
-
-def arcs_found(heads: Numbers, sentence: Sentence, apart: Flags) -> Counts:
-    """[..., 2] how many gold arcs trees have, without and with their direction.
-
-    Args:
-        heads: [..., words] head of every word in each tree.
-        sentence: The sentence with its gold tree.
-        apart: [words, words] see `words.WordMaps`.
-    """
-    arcs = counted(sentence, apart)
-    words, gold = np.array(arcs, dtype=np.int64).reshape(-1, 2).T
-    directed = heads[..., words] == gold
-    either = directed | (heads[..., gold] == words)
-    found: Counts = np.stack([either.sum(axis=-1), directed.sum(axis=-1)], axis=-1).astype(np.int16)
-    return found
 
 
 def chains(read: Sequence[Read]) -> Floats:
@@ -91,11 +66,7 @@ def chains(read: Sequence[Read]) -> Floats:
 
     All arcs; those between neighbours; those to the word before; those to the word after.
     """
-    counts = []
-    for each in read:
-        distances = np.array([head - word for word, head in counted(each.sentence, each.apart)])
-        right, left = (distances == -1).sum(), (distances == 1).sum()
-        counts.append((len(distances), right + left, right, left))
+    counts = [count_in_chains(gold_arcs(each.sentence, each.apart)) for each in read]
     return np.array(counts, dtype=np.float64).T
 
 

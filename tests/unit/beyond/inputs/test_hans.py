@@ -84,7 +84,7 @@ def test_rows_are_those_of_a_loop(name, file, tmp_path):
     tokenizer = load_tokenizer(tmp_path / "bert")
     tokenizer.save_pretrained(tmp_path / "model")
     words = heuristics.words_of_task(task, tmp_path / "data", found)
-    rows = heuristics.hans_rows(Reading(tmp_path / "model", 32, 8), task, found, words, 1)
+    rows = heuristics.hans_rows(Reading(tmp_path / "model", 32, 8), task, found, words)
     right = []
     for first, second, entailed in zip(*found.columns.values(), found.entailed, strict=True):
         with torch.no_grad():

@@ -37,7 +37,7 @@ def found(request, tmp_path_factory):
     sample = list(range(100, 140))
     examples = measure.read_examples(task, folder / "data", sample, None, Settings(examples=30))
     reading = Reading(folder / "model", 32, 8)
-    return examples, measure.measure(reading, examples, 1), folder / "model"
+    return examples, measure.measure(reading, examples), folder / "model"
 
 
 def test_rows_are_those_of_loops_one_example_at_a_time(found):

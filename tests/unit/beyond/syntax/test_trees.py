@@ -12,6 +12,7 @@ from darksecrets.beyond.syntax.measure import trees
 from darksecrets.beyond.syntax.measure.guesses import Read
 from darksecrets.beyond.syntax.measure.pairs import halves
 from darksecrets.beyond.syntax.measure.words import WordMaps
+from darksecrets.core.data.arcs import gold_arcs
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.tables import identify
 from tools.corpus.treebank import sentences_with_trees
@@ -96,7 +97,7 @@ def test_chains_are_those_of_a_loop():
     arcs = [
         head - word
         for number in scoring
-        for word, head in trees.counted(own[number].sentence, own[number].apart)
+        for word, head in gold_arcs(own[number].sentence, own[number].apart).tolist()
     ]
     counts = [np.zeros((1, 1, 2, 2), dtype=np.int16) for _ in own]
     table: pd.DataFrame = trees.table(own, counts, seed)
@@ -113,5 +114,5 @@ def test_words_that_share_a_piece_are_joined_only_if_they_must_be():
     head = sentence.heads[word]
     maps.apart[0, word, head] = maps.apart[0, head, word] = False
     (counts,) = trees.count_gold_arcs(maps, [sentence])
-    assert counts[0, GOLD, 0, 1] == len(trees.counted(sentence, maps.apart[0].numpy()))
-    assert (word, head) not in trees.counted(sentence, maps.apart[0].numpy())
+    assert counts[0, GOLD, 0, 1] == len(gold_arcs(sentence, maps.apart[0].numpy()))
+    assert [word, head] not in gold_arcs(sentence, maps.apart[0].numpy()).tolist()
