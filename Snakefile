@@ -65,6 +65,6 @@ onerror:
 rule all:
     default_target: True
     input:
-        RESULTS_OF_RUN,
+        results_of_run(),
     message:
         "Complete all results"

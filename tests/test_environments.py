@@ -24,7 +24,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from made_up_figures import dotted_name
 from needs import PACKAGES
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -58,15 +57,10 @@ main(sys.argv[1:])
 """
 
 
-#: Rules that a function of `results.smk` adds, by the function: their environment and script.
-TEMPLATES = {"draw": ("figures", "core/figures"), "collect": ("figures", "core/collect_tables")}
-
-
 @cache
-def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
-    """Environment and script of every rule, and the modules that draw, for figures."""
+def rules() -> dict[str, tuple[str, Path]]:
+    """Environment and script of every rule."""
     found = {}
-    modules = {}
     for file in sorted((ROOT / "workflow" / "rules").rglob("*.smk")):
         text = file.read_text()
         for block in re.split(r"^ *rule (?=\w)", text, flags=re.MULTILINE)[1:]:
@@ -74,16 +68,8 @@ def rules() -> dict[str, tuple[str, Path, tuple[str, ...]]]:
                 continue
             (environment,) = re.findall(r'"../../../envs/(\w+)\.yaml"', block)
             script = re.findall(r'"../../../scripts/(\w+/\w+)\.py"', block)[0]
-            found[block.partition(":")[0]] = (environment, script)
-        for template, name, body in re.findall(
-            r'^(draw|collect)\(\n +"(\w+)"(.*?)^\)', text, re.MULTILINE | re.DOTALL
-        ):
-            found[name] = TEMPLATES[template]
-            modules[name] = [dotted_name(ROOT, f) for f in re.findall(r'figure\(\n +"(\w+)"', body)]
-    return {
-        name: (of, ROOT / "scripts" / f"{script}.py", tuple(modules.get(name, ())))
-        for name, (of, script) in found.items()
-    }
+            found[block.partition(":")[0]] = (environment, ROOT / "scripts" / f"{script}.py")
+    return found
 
 
 def imports(node: ast.AST) -> Iterator[str]:
@@ -108,9 +94,9 @@ def imported(file: Path) -> frozenset[str]:
 
 
 @cache
-def reached(script: Path, *modules: str) -> set[str]:
+def reached(script: Path) -> set[str]:
     """Top-level names of the libraries that a script, or a file it can reach, imports."""
-    names = set().union(*map(imported, files_of(script, *modules)))
+    names = set().union(*map(imported, files_of(script)))
     own = {"darksecrets", *(path.stem for path in (ROOT / "scripts").rglob("*.py"))}
     return {name.partition(".")[0] for name in names} - own - set(sys.stdlib_module_names)
 
@@ -143,34 +129,32 @@ def owners() -> dict[str, set[str]]:
     return {top: {canonicalize_name(name) for name in names} for top, names in table.items()}
 
 
-def missing(script: Path, requirements: list[str], *modules: str) -> set[str]:
+def missing(script: Path, requirements: list[str]) -> set[str]:
     """Libraries that a script reaches and an environment lacks."""
     there = installed_by(*requirements)
-    return {top for top in reached(script, *modules) if not owners().get(top, set()) & there}
+    return {top for top in reached(script) if not owners().get(top, set()) & there}
 
 
 def test_every_rule_is_checked():
     text = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").rglob("*.smk"))
-    added = re.findall(r"^(?: +script:$|draw\(|collect\()", text, re.MULTILINE)
-    assert len(rules()) == len(added) - len(TEMPLATES) > 50, "the templates name scripts, too"
+    assert len(rules()) == len(re.findall(r"^ +script:$", text, re.MULTILINE)) > 50
 
 
 @pytest.mark.parametrize("rule", rules())
 def test_environment_of_every_rule_has_what_its_script_reaches(rule):
-    environment, script, modules = rules()[rule]
-    assert not missing(script, listed(ROOT / "envs" / f"{environment}.yaml"), *modules)
+    environment, script = rules()[rule]
+    assert not missing(script, listed(ROOT / "envs" / f"{environment}.yaml"))
 
 
 def test_what_an_environment_lacks_is_found():
     finetune = ROOT / "scripts" / "paper" / "finetune.py"
-    figure = ROOT / "scripts" / "core" / "figures.py"
-    figure5 = "darksecrets.paper.finetuning.figures.figure5"
+    figure = ROOT / "scripts" / "paper" / "draw_ablation.py"
     assert {"torch", "transformers"} <= reached(finetune)
-    assert "torch" not in reached(figure, figure5), "a figure must not load torch"
+    assert "torch" not in reached(figure), "a figure must not load torch"
     assert {"torch", "transformers"} <= missing(finetune, listed(ROOT / "envs" / "figures.yaml"))
     drawing = {"matplotlib", "scipy", "seaborn"}
-    assert missing(figure, ["pandas", "pyarrow", "pyyaml"], figure5) == drawing
-    assert not missing(figure, ["seaborn", "scipy", "pyarrow", "pyyaml"], figure5), "with pandas"
+    assert missing(figure, ["pandas", "pyarrow", "pyyaml"]) == drawing
+    assert not missing(figure, ["seaborn", "scipy", "pyarrow", "pyyaml"]), "with pandas"
     assert "pyarrow" in missing(
         ROOT / "scripts" / "core" / "extract_attention.py", ["torch", "pandas"]
     )

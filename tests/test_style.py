@@ -103,7 +103,6 @@ def test_every_rule_names_an_environment_that_exists(root):
 def test_every_script_belongs_to_a_rule_and_every_script_of_a_rule_exists(root):
     text = "".join(path.read_text() for path in (root / "workflow" / "rules").rglob("*.smk"))
     used = set(re.findall(r'"../../../scripts/(\w+/\w+\.py)"', text))
-    used |= {"core/collect_tables.py", "core/figures.py"}  # of the functions `collect` and `draw`
     scripts = root / "scripts"
     shipped = {str(path.relative_to(scripts)) for path in scripts.glob("*/[!_]*.py")}
     assert used == shipped

@@ -48,8 +48,8 @@ def main(job: Job) -> dict[str, Any]:
     files = {
         "examples": output.examples,
         "shown": output.shown,
-        "patterns": output.patterns,
-        "table": output.head_statistics,
+        "pattern_maps": output.patterns,
+        "head_statistics": output.head_statistics,
         "store": output.store,
     }
     sources = Sources(lambda name: [files[name]] if name in files else [], {}, params.label)

@@ -38,12 +38,11 @@ def draw_with(
 
 
 def draw_from_file(
-    draw: Callable[[Sources], Figure], task: str, table: pd.DataFrame, folder: Path
+    draw: Callable[[Sources], Figure], task: str, table: pd.DataFrame, path: Path
 ) -> Figure:
     """Draw a figure from a file with a table, which is checked."""
-    path = folder / "table.csv"
     table.to_csv(path, index=False)
-    files = {"table": [path]}
+    files = {path.stem: [path]}
     return draw(Sources(lambda name: files.get(name, []), {task: metrics_of(task)}, LABEL))
 
 

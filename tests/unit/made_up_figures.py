@@ -36,9 +36,12 @@ OPTIONS = {"scale": "data"}
 SHAPE = (3, 4)
 SEEDS = (1, 2)
 _STEPS = (1, 2, 3)
-_INPUT = re.compile(r'(\w+)="<results>/tables/(\w+)\.(csv|parquet|npz)"')
-_FIGURE = re.compile(r'^    figure\(\n +"(\w+)".*?^    \)', re.MULTILINE | re.DOTALL)
-_SHIPPED = re.compile(r'(\w+)=shipped\("([\w/.]+)"\),')  # in every run, not only the paper's
+_TABLE = re.compile(r'"<results>/tables/(\w+)\.(csv|parquet|npz)"')
+_RULE = re.compile(r"^rule draw_\w+:\n.*?^    output:", re.MULTILINE | re.DOTALL)
+_INPUT = re.compile(
+    r"^        (\w+)=(.*?),$(?=\n        \w+=|\n    output:)", re.MULTILINE | re.DOTALL
+)
+_SHIPPED = re.compile(r'shipped\("([\w/.]+)"\)')
 
 
 def names(root: Path) -> list[str]:
@@ -64,22 +67,31 @@ def dotted_name(root: Path, name: str) -> str:
 
 
 def inputs(root: Path, name: str) -> dict[str, str]:
-    """The tables and arrays that a figure reads, by the name of the rule's input."""
-    text = dict(_rules(root))[name]
-    return {key: f"{stem}.{suffix}" for key, stem, suffix in _INPUT.findall(text)}
+    """The tables and arrays that a figure reads, by their names."""
+    given = dict(_rules(root))[name]
+    shared = {key: given[key] for key in ("learned", "maps") if key in given}
+    found = {stem: f"{stem}.{suffix}" for stem, suffix in _TABLE.findall(given[name])}
+    return found | {key: "{}.{}".format(*_TABLE.findall(text)[0]) for key, text in shared.items()}
 
 
-def _rules(root: Path) -> Iterator[tuple[str, str]]:
+def _rules(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every figure, and the inputs of its rule by name, as they are written."""
     for path in sorted((root / "workflow" / "rules").rglob("*.smk")):
         text = path.read_text(encoding="utf-8")
-        for match in re.finditer(_FIGURE, text):
-            if match[1] != "table1":
-                yield match[1], match[0]
+        for rule in _RULE.findall(text):
+            given = dict(_INPUT.findall(rule))
+            for name in given:
+                if name != "table1" and f'"<results>/figures/{name}.svg"' in text:
+                    yield name, given
 
 
 def sources(root: Path, name: str, folder: Path) -> Sources:
     """What the rule of a figure would give to its module."""
-    paths = {key: [RESOURCES / file] for key, file in _SHIPPED.findall(dict(_rules(root))[name])}
+    paths = {
+        key: [RESOURCES / found[1]]
+        for key, text in dict(_rules(root))[name].items()
+        if (found := _SHIPPED.fullmatch(text))  # in every run, not only the paper's
+    }
     for key, file in inputs(root, name).items():
         paths[key] = [folder / file]
         if file.endswith(".npz"):

@@ -63,11 +63,14 @@ def test_a_sweep_over_some_tasks_draws_and_compares_only_these(all_config, tmp_p
     file.write_text(yaml.safe_dump(config))
     jobs = jobs_of(file, ["all"])
     assert {key[1] for key in jobs if key[0] == "sweep_heads"} == {"RTE", "STS-B"}
-    drawn = [params["figures"] for params, _ in jobs.values() if "figures" in params]
-    tasks = {name: list(each["metrics"]) for figures in drawn for name, each in figures.items()}
-    for name in ("figure8", "figure9", "ablation_gains", "task_agreement"):
+    tasks = {key[0]: list(params["metrics"]) for key, (params, _) in jobs.items() if _draws(key)}
+    for name in ("draw_ablation", "draw_task_agreement"):
         assert tasks[name] == ["RTE", "STS-B"]
-    assert tasks["figure6"] == list(config["tasks"])
+    assert tasks["draw_attention"] == list(config["tasks"])
+
+
+def _draws(job: tuple[str, ...]) -> bool:
+    return job[0].startswith("draw_")
 
 
 def test_without_words_the_rest_of_the_paper_is_made(all_config, tmp_path):
@@ -90,6 +93,7 @@ def test_without_words_the_rest_of_the_paper_is_made(all_config, tmp_path):
     }
     assert all_drawn - drawn == words
     assert {job.rule.name for job in whole} - {job.rule.name for job in made} == {
+        "draw_words",
         "measure_redundancy",
         "compare_redundancy",
         "draw_redundancy",
@@ -345,8 +349,7 @@ def test_adding_a_task_changes_only_what_gathers_or_draws_all_tasks(all_config, 
     assert len(before) > 100
     changed = {key for key in before if before[key] != after[key]}
     assert not [key for key in changed if set(key) & set(tasks)]
-    drawn = {key for key in changed if "figures" in before[key][0]}
-    assert {name for name, *_ in changed - drawn} == {
+    assert {key[0] for key in changed if not _draws(key)} == {
         "collect_inputs",
         "predict_words",
         "evaluate_baselines",

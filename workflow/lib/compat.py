@@ -1,6 +1,6 @@
 """Everything that this workflow uses of Snakemake beyond its documented interface, and why.
 
-What stands here is read, or set on rules, and needed to build the graph.
+What stands here is read, and needed to build the graph.
 
 The rule files also use attributes of ``workflow`` that Snakemake's own documentation only shows in
 examples: ``current_basedir``, ``main_snakefile``, ``configfiles``, ``overwrite_configfiles``,
@@ -39,9 +39,21 @@ def let_scripts_import_from(project: Path) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
-def describe(rule: Any, text: str) -> None:  # noqa: ANN401
-    """Set the docstring that ``snakemake --list-rules`` shows; in a rule it must be a literal."""
-    rule.rule.docstring = text
+def tables_of_figures(workflow: Any) -> dict[str, list[str]]:  # noqa: ANN401
+    """Tables that each figure shows, by its first file in the folder of results.
+
+    They are the input that has the figure's name. Only Snakemake's own list tells which rules an
+    analysis has added.
+    """
+    found = {}
+    for rule in workflow.rules:
+        inputs = dict(rule.input.items())
+        for file in map(Path, map(str, rule.output)):
+            if file.parent.name == "figures" and file.stem in inputs:
+                tables = inputs.pop(file.stem)
+                several = [tables] if isinstance(tables, str) else tables
+                found[f"figures/{file.name}"] = sorted(Path(table).stem for table in several)
+    return found
 
 
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401

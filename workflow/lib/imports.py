@@ -23,7 +23,7 @@ def files_of(script: Path, *modules: str) -> list[Path]:
     Args:
         script: The script; it may also import modules from its own folder.
         modules: Modules that it imports by a name given by the rule, such as
-            ``darksecrets.paper.finetuning.figures.figure5``.
+            ``darksecrets.pages.claims.registry``.
     """
     found: set[Path] = set()
     queue = [script, *(file for name in modules for file in _locate(name))]

@@ -123,6 +123,11 @@ def refuse(reason: str) -> None:
     raise WorkflowError(f"{reason} Change the configuration, or leave out this target.")
 
 
+def refusal(left_out: str) -> Callable | list[str]:
+    """Input of what the run leaves out for a reason, if there is one: a plan that needs it stops."""
+    return (lambda wildcards: refuse(left_out)) if left_out else []
+
+
 def annotation_with_words(wildcards) -> str:
     """The annotation of a task, for what needs words."""
     if reason := config["left_out"]["words"]:

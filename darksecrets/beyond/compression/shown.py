@@ -66,7 +66,7 @@ def points_page(
         more: Further entries of the legend.
     """
     table, metrics = sources.table(declared.COMPRESSION), sources.main_metrics
-    published = sources.table(declared.PUBLISHED, "published")
+    published = sources.table(declared.PUBLISHED)
 
     def points(axes: kit.Axes, task: str) -> None:
         rows = draw(axes, task, rows_of(table, task, metrics[task]))
@@ -224,7 +224,7 @@ _MARK = kit.dot(kit.GREY, "h", 4.0)
 
 def draw_compression_times(sources: kit.Sources) -> kit.Figure:
     """Draw the share of the score that every compressed model retains against its time."""
-    times = sources.table(COMPRESSION_TIMES, "times")
+    times = sources.table(COMPRESSION_TIMES)
 
     def panel(axes: kit.Axes, task: str, rows: pd.DataFrame) -> pd.DataFrame:
         for name in (SINGLE, BATCH):

@@ -43,7 +43,7 @@ def draw_faithfulness(sources: kit.Sources) -> kit.Figure:
     Several seeds are averaged. Controls are those of the first pair of rankings. Tasks of
     regression have no decisions that could change.
     """
-    table, erasure = sources.table(FAITHFULNESS), sources.table(ERASURE, "erasure")
+    table, erasure = sources.table(FAITHFULNESS), sources.table(ERASURE)
     table = table[table["layer"].notna() & table["head"].isna() & table["compared"].isin(LOOKS)]
     low, high = table["tau_low"].min(), table["tau_high"].max()
     margin, first = 0.05 * (high - low), next(iter(LOOKS))

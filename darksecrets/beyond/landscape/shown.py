@@ -142,7 +142,7 @@ _LINES = {VALIDATION: {"color": kit.INK}, TRAIN: kit.line(kit.INK, dash=":")}
 
 def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
     """Draw, for the first seed of every task, the plane and the line."""
-    surfaces = _first_seed_rows(sources.table(declared.LOSS_SURFACES, "surfaces"))
+    surfaces = _first_seed_rows(sources.table(declared.LOSS_SURFACES))
 
     def plane(axes: kit.Axes, task: str, which: str) -> None:
         _contours(axes, kit.pick(surfaces, task=task, plane=which, split=TRAIN))

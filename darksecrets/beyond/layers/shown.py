@@ -57,7 +57,7 @@ def middle(layers: pd.Series[int]) -> int:
 def draw_layer_probes(sources: kit.Sources) -> kit.Figure:
     """Draw, for every property, accuracy by layer beside word types; and expected layers."""
     table = sources.keep_learned(sources.table(LAYER_PROBES))
-    order = sources.keep_learned(sources.table(LAYER_ORDER, "order"))
+    order = sources.keep_learned(sources.table(LAYER_ORDER))
     shown = [name for name in declared.PROPERTIES if (table["property"] == name).any()]
 
     def probes(axes: kit.Axes, name: str) -> None:

@@ -35,8 +35,8 @@ _HELD_OUT = kit.line(kit.BLUE, dash="--")
 def draw_seed_variance(sources: kit.Sources) -> kit.Figure:
     """Draw a row of three panels per task: deviations over seeds, the best of n, correlations."""
     variances = sources.table(declared.SEED_VARIANCE)
-    maximum_rows = sources.table(declared.EXPECTED_MAXIMUM, "maxima")
-    stopping, metrics = sources.table(declared.EARLY_STOPPING, "stopping"), sources.main_metrics
+    maximum_rows = sources.table(declared.EXPECTED_MAXIMUM)
+    stopping, metrics = sources.table(declared.EARLY_STOPPING), sources.main_metrics
 
     def rows_of(table: pd.DataFrame, task: str) -> pd.DataFrame:
         return table[(table["task"] == task) & (table["metric"] == metrics[task])]

@@ -98,7 +98,7 @@ def draw_surviving_parts(sources: kit.Sources) -> kit.Figure:
     Above each panel is Fleiss' kappa of the heads.
     """
     table = sources.table(SUBNETWORKS)
-    agreement = kit.pick(sources.table(SUBNETWORK_AGREEMENT, "agreement"), part=HEADS)
+    agreement = kit.pick(sources.table(SUBNETWORK_AGREEMENT), part=HEADS)
     notes = {row["task"]: _note(row) for row in agreement.to_dict("records")}
 
     def shares(axes: kit.Axes, task: str, part: str) -> kit.QuadMesh:

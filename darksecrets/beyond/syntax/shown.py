@@ -302,7 +302,7 @@ def draw_coreference_heads(sources: kit.Sources) -> kit.Figure:
     Dots are on heads that exceed all controls.
     """
     methods = sources.table(declared.COREFERENCE_METHODS)
-    heads = kit.pick(sources.table(declared.COREFERENCE_HEADS, "heads"), state="pretrained")
+    heads = kit.pick(sources.table(declared.COREFERENCE_HEADS), state="pretrained")
     trained, random = kit.pick(methods, state="pretrained"), methods[methods["state"] == RANDOM]
     kinds = [kind for kind in (ALL, *declared.EXPRESSIONS) if kind in set(trained["kind"])]
     places = {kind: f"{kind.capitalize()}s" for kind in kinds} | {ALL: "All expressions"}

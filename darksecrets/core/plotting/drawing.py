@@ -1,14 +1,15 @@
-"""The interface of all figure modules: a function ``draw``.
+"""The interface of all functions that draw: ``draw(sources)``.
 
-``draw(sources)`` reads a figure's tables and returns a figure; or several figures, by file name
-without suffix; or texts, by file name with suffix. The workflow finds the module by the name of the
-figure and writes what ``draw`` returns.
+It reads a figure's tables and returns a figure; or several figures, by file name without suffix; or
+texts, by file name with suffix. `draw_figures` calls those of a rule and writes what they return.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -18,8 +19,11 @@ from darksecrets.core.plotting.style import save
 from darksecrets.core.run import learned
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import write_text
+from darksecrets.core.run.job import Job
 from darksecrets.core.run.states import FINETUNED
 from darksecrets.core.run.tables import Table
+
+_log = logging.getLogger("darksecrets")
 
 Drawn = Figure | Mapping[str, Figure] | Mapping[str, str]
 
@@ -29,7 +33,8 @@ class Sources:
     """Inputs of a figure.
 
     Attributes:
-        paths: Returns the files of an input by its name; empty if the run has no such input.
+        paths: Returns the files of an input: a table by its name, another file by its name
+            without suffix; empty if the run has no such input.
         metrics: Metrics of the tasks to draw, in this order; the main metric of a task is first.
         label: Short description of the run, its model and its data, for the small print.
         options: Settings of the figure by name.
@@ -81,15 +86,15 @@ class Sources:
         (path,) = self.paths(name)
         return path
 
-    def table(self, declared: Table, name: str = "table") -> pd.DataFrame:
-        """The table of an input, checked against its declaration; `pick` names it in messages."""
-        table = declared.read(self.file(name))
+    def table(self, declared: Table) -> pd.DataFrame:
+        """A table, checked against its declaration; `pick` names it in messages."""
+        table = declared.read(self.file(declared.name))
         table.attrs["file"] = declared.file
         return table
 
 
 class Given(Sources):
-    """Tables in memory as the inputs of a figure, such as in a notebook."""
+    """Tables in memory, by their names, as the inputs of a figure, such as in a notebook."""
 
     _tables: Mapping[str, pd.DataFrame]
 
@@ -103,9 +108,9 @@ class Given(Sources):
         rows = self._tables.get(learned.TABLE, pd.DataFrame()).to_dict("records")
         return {*learned.unlearned(rows)}
 
-    def table(self, declared: Table, name: str = "table") -> pd.DataFrame:
-        """The table of that name."""
-        table: pd.DataFrame = self._tables[name].copy()
+    def table(self, declared: Table) -> pd.DataFrame:
+        """The table that was given by its name."""
+        table: pd.DataFrame = self._tables[declared.name].copy()
         table.attrs["file"] = declared.file
         return table
 
@@ -134,6 +139,34 @@ def _values(value: object) -> list[object]:
 
 def _listed(value: object) -> str:
     return " or ".join(map(str, _values(value)))
+
+
+def draw_figures(job: Job, **functions: Callable[[Sources], Drawn]) -> None:
+    """Draw the figures of a rule, and write each in every format of the rule's outputs.
+
+    An input with the name of a figure has its own tables; other inputs are there for all.
+
+    Args:
+        job: The rule's job. Its parameters are ``metrics`` (of the tasks to draw), ``captions`` (as
+            plain text, by figure), ``label`` (of the run) and possibly ``options``.
+        functions: The function that draws a figure, by its name; those that the rule does not make
+            are not called.
+    """
+    options = job.params.get("options", {})
+    for name, draw in functions.items():
+        files = [path for path in job.output if path.stem == name]
+        if not files:
+            continue
+        _log.info("Drawing %s", name)
+        paths = partial(_files_of, job, name)
+        drawn = draw(Sources(paths, job.params.metrics, job.params.label, options))
+        described = describe(job.params.captions[name], job.params.label)
+        write(drawn, files, script=draw.__module__, **described)
+
+
+def _files_of(job: Job, figure: str, name: str) -> list[Path]:
+    own = [path for path in job.input.all(figure) if path.stem == name]
+    return own or job.input.all(name)
 
 
 def describe(caption: str, label: str) -> dict[str, str]:

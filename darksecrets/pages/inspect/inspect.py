@@ -32,8 +32,8 @@ _BAR = kit.Bar("Attention weight (darker = greater)", below=True, finish=kit.nam
 
 def draw(sources: kit.Sources) -> dict[str, kit.Figure]:
     """Draw all figures: ``statistics``; ``heads-<n>`` and ``maps-<n>`` of the n-th example."""
-    examples = sources.table(EXAMPLES, "examples").set_index("idx")
-    shown, patterns = sources.table(SHOWN, "shown"), sources.table(PATTERN_MAPS, "patterns")
+    examples = sources.table(EXAMPLES).set_index("idx")
+    shown, patterns = sources.table(SHOWN), sources.table(PATTERN_MAPS)
     store = AttentionStore.open(sources.file("store"))
     rows = {int(idx): row for row, idx in enumerate(store.idx)}
     figures = {"statistics": statistics_figure(sources, sources.table(HEAD_STATISTICS))}

@@ -92,10 +92,7 @@ PAPERS_BY_MEASURE = measures_of_claims.concerned(
     registry.select_for_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
     tables_of_alternatives.REPLACED,
 )
-TABLES_BY_MEASURE = [
-    str(RESULTS / "tables" / contracts.TABLES[name].file)
-    for name in (*filter(is_made, registry.tables(PAPERS_BY_MEASURE)), "learned")
-]
+TABLES_BY_MEASURE = (*registry.tables(PAPERS_BY_MEASURE), "learned")
 
 
 rule compare_alternatives:
@@ -111,7 +108,7 @@ rule compare_alternatives:
         linked_heads="<results>/linked_measures/framenet_heads.csv",
         linked_controls="<results>/linked_measures/framenet_controls.csv",
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
-        tables=TABLES_BY_MEASURE,
+        tables=lambda wildcards: made_tables(TABLES_BY_MEASURE),
     output:
         levels=table("attention_levels_by_measure"),
         claims=table("claims_by_measure"),
@@ -141,25 +138,43 @@ rule compare_alternatives:
         "../../../scripts/beyond/compare_alternatives.py"
 
 
-draw(
-    "draw_attention_measures",
-    figure(
-        "stripes_by_measure",
-        "How much heads attend to [CLS] and [SEP], by weights, norms and effective attention.",
-        section=ALTERNATIVES,
-        label="Stripes by measure",
-        when=bool(OTHER_MEASURES),
-        table="<results>/tables/attention_levels_by_measure.csv",
+rule draw_attention_measures:
+    """Draw attention to special tokens by several measures."""
+    input:
+        stripes_by_measure="<results>/tables/attention_levels_by_measure.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    of="attention_measures",
-    group="claims",
-)
+    output:
+        report(
+            "<results>/figures/stripes_by_measure.svg",
+            caption="../../report/stripes_by_measure.rst",
+            category=ALTERNATIVES,
+            labels={"result": "Stripes by measure"},
+        ),
+        multiext("<results>/figures/stripes_by_measure", ".pdf", ".png"),
+    log:
+        "<logs>/draw_attention_measures.log",
+    group:
+        "claims"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("stripes_by_measure"),
+        code=code_of("beyond/draw_attention_measures.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw stripes_by_measure"
+    script:
+        "../../../scripts/beyond/draw_attention_measures.py"
 
 
-add_results(
-    "attention_levels_by_measure",
-    "claims_by_measure",
-    of="attention_measures",
-    when=bool(OTHER_MEASURES),
-)
+rule stripes_by_measure:
+    """How much heads attend to [CLS] and [SEP], by weights, norms and effective attention."""
+    input:
+        multiext("<results>/figures/stripes_by_measure", ".svg", ".pdf", ".png"),
+
+
+if OTHER_MEASURES:
+    RESULTS_OF["attention_measures"] += [
+        *tables("attention_levels_by_measure", "claims_by_measure"),
+        *figures("stripes_by_measure"),
+    ]

@@ -55,47 +55,87 @@ rule compress_model:
         "../../../scripts/beyond/compress_model.py"
 
 
-collect(
-    "collect_compression",
-    "Gather the tables of all tasks and seeds: compressed models.",
-    tables={
-        name: per_task_and_seed(
-            f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv", COMPRESSED
-        )
-        for name in TABLES_OF_COMPRESSION
-    },
-    group="effects",
-)
+rule collect_compression:
+    """Gather the tables of all tasks and seeds: compressed models."""
+    input:
+        **{
+            name: per_task_and_seed(
+                f"<results>/compression/{{task}}/seed-{{seed}}/{name}.csv", COMPRESSED
+            )
+            for name in TABLES_OF_COMPRESSION
+        },
+    output:
+        **{name: table(name) for name in TABLES_OF_COMPRESSION},
+    log:
+        "<logs>/collect_compression.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=list(TABLES_OF_COMPRESSION),
+    message:
+        "Gather the tables of all tasks and seeds: compressed models"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_compression",
-    figure(
-        "compression",
-        "Score that compressed models retain against their size, beside published ones.",
-        section=COMPRESSION,
-        label="Size (Rogers et al. 2020, table 1)",
-        when=bool(COMPRESSED),
-        tasks=COMPRESSED,
-        table="<results>/tables/compression.csv",
-        published=shipped("paper/compression_rogers2020.csv"),
+rule draw_compression:
+    """Draw what compressed models retain, against their size and their time."""
+    input:
+        compression="<results>/tables/compression.csv",
+        compression_times=[
+            "<results>/tables/compression.csv",
+            "<results>/tables/compression_times.csv",
+        ],
+        compression_rogers2020=shipped("paper/compression_rogers2020.csv"),
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "compression_times",
-        "Score that compressed models retain against the time that they take.",
-        section=COMPRESSION,
-        label="Time",
-        when=bool(COMPRESSED),
-        tasks=COMPRESSED,
-        table="<results>/tables/compression.csv",
-        times="<results>/tables/compression_times.csv",
-        published=shipped("paper/compression_rogers2020.csv"),
-        learned="<results>/tables/learned.csv",
-    ),
-    of="compression",
-    group="effects",
-)
+    output:
+        report(
+            "<results>/figures/compression.svg",
+            caption="../../report/compression.rst",
+            category=COMPRESSION,
+            labels={"result": "Size (Rogers et al. 2020, table 1)"},
+        ),
+        multiext("<results>/figures/compression", ".pdf", ".png"),
+        report(
+            "<results>/figures/compression_times.svg",
+            caption="../../report/compression_times.rst",
+            category=COMPRESSION,
+            labels={"result": "Time"},
+        ),
+        multiext("<results>/figures/compression_times", ".pdf", ".png"),
+    log:
+        "<logs>/draw_compression.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("compression", "compression_times"),
+        code=code_of("beyond/draw_compression.py"),
+        metrics=metrics_of(COMPRESSED),
+    message:
+        "Draw compression, compression_times"
+    script:
+        "../../../scripts/beyond/draw_compression.py"
 
 
-add_results(*TABLES_OF_COMPRESSION, of="compression", when=bool(COMPRESSED))
+rule compression:
+    """Score that compressed models retain against their size, beside published ones."""
+    input:
+        multiext("<results>/figures/compression", ".svg", ".pdf", ".png"),
+
+
+rule compression_times:
+    """Score that compressed models retain against the time that they take."""
+    input:
+        multiext("<results>/figures/compression_times", ".svg", ".pdf", ".png"),
+
+
+if COMPRESSED:
+    RESULTS_OF["compression"] += [
+        *tables(*TABLES_OF_COMPRESSION),
+        *figures("compression", "compression_times"),
+    ]

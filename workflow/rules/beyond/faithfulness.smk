@@ -45,45 +45,85 @@ rule measure_faithfulness:
         "../../../scripts/beyond/measure_faithfulness.py"
 
 
-collect(
-    "collect_faithfulness",
-    "Gather the tables of attention and decisions of all tasks.",
-    tables={
-        name: expand(
-            f"<results>/faithfulness/{{task}}/{name}.csv", task=config["faithfulness"]["tasks"]
-        )
-        for name in TABLES_OF_FAITHFULNESS
-    },
-    group="features",
-)
+rule collect_faithfulness:
+    """Gather the tables of attention and decisions of all tasks."""
+    input:
+        **{
+            name: expand(
+                f"<results>/faithfulness/{{task}}/{name}.csv", task=config["faithfulness"]["tasks"]
+            )
+            for name in TABLES_OF_FAITHFULNESS
+        },
+    output:
+        **{name: table(name) for name in TABLES_OF_FAITHFULNESS},
+    log:
+        "<logs>/collect_faithfulness.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=list(TABLES_OF_FAITHFULNESS),
+    message:
+        "Gather the tables of attention and decisions of all tasks"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_faithfulness",
-    figure(
-        "attention_gradients",
-        "How much a change of attention to tokens of a kind would change the loss, by layer.",
-        section=FAITHFULNESS,
-        label="Gradients by attention (Clark et al. 2019)",
-        when=EXPLAINED,
-        tasks=config["faithfulness"]["tasks"],
-        table="<results>/tables/attention_gradients.csv",
+rule draw_faithfulness:
+    """Draw gradients by attention, and how far attention explains decisions."""
+    input:
+        attention_gradients="<results>/tables/attention_gradients.csv",
+        faithfulness=["<results>/tables/faithfulness.csv", "<results>/tables/erasure.csv"],
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "faithfulness",
-        "Whether attention and gradients rank tokens alike, and how many must be erased to change a decision.",
-        section=FAITHFULNESS,
-        label="Attention and decisions (Jain and Wallace, Serrano and Smith 2019)",
-        when=EXPLAINED,
-        tasks=config["faithfulness"]["tasks"],
-        table="<results>/tables/faithfulness.csv",
-        erasure="<results>/tables/erasure.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    of="faithfulness",
-    group="features",
-)
+    output:
+        report(
+            "<results>/figures/attention_gradients.svg",
+            caption="../../report/attention_gradients.rst",
+            category=FAITHFULNESS,
+            labels={"result": "Gradients by attention (Clark et al. 2019)"},
+        ),
+        multiext("<results>/figures/attention_gradients", ".pdf", ".png"),
+        report(
+            "<results>/figures/faithfulness.svg",
+            caption="../../report/faithfulness.rst",
+            category=FAITHFULNESS,
+            labels={
+                "result": "Attention and decisions (Jain and Wallace, Serrano and Smith 2019)"
+            },
+        ),
+        multiext("<results>/figures/faithfulness", ".pdf", ".png"),
+    log:
+        "<logs>/draw_faithfulness.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("attention_gradients", "faithfulness"),
+        code=code_of("beyond/draw_faithfulness.py"),
+        metrics=metrics_of(config["faithfulness"]["tasks"]),
+    message:
+        "Draw attention_gradients, faithfulness"
+    script:
+        "../../../scripts/beyond/draw_faithfulness.py"
 
 
-add_results(*TABLES_OF_FAITHFULNESS, of="faithfulness", when=EXPLAINED)
+rule attention_gradients:
+    """How much a change of attention to tokens of a kind would change the loss, by layer."""
+    input:
+        multiext("<results>/figures/attention_gradients", ".svg", ".pdf", ".png"),
+
+
+rule faithfulness:
+    """Whether attention and gradients rank tokens alike, and how many must be erased to change a decision."""
+    input:
+        multiext("<results>/figures/faithfulness", ".svg", ".pdf", ".png"),
+
+
+if EXPLAINED:
+    RESULTS_OF["faithfulness"] += [
+        *tables(*TABLES_OF_FAITHFULNESS),
+        *figures("attention_gradients", "faithfulness"),
+    ]

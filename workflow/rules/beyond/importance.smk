@@ -69,15 +69,30 @@ rule measure_importance:
         "../../../scripts/beyond/measure_importance.py"
 
 
-collect(
-    "collect_importance",
-    "Gather the tables of all tasks and seeds: how important heads and MLPs are.",
-    tables={
-        name: per_task_and_seed(f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv", MEASURED)
-        for name in TABLES_OF_IMPORTANCE
-    },
-    group="effects",
-)
+rule collect_importance:
+    """Gather the tables of all tasks and seeds: how important heads and MLPs are."""
+    input:
+        **{
+            name: per_task_and_seed(
+                f"<results>/importance/{{task}}/seed-{{seed}}/{name}.csv", MEASURED
+            )
+            for name in TABLES_OF_IMPORTANCE
+        },
+    output:
+        **{name: table(name) for name in TABLES_OF_IMPORTANCE},
+    log:
+        "<logs>/collect_importance.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=list(TABLES_OF_IMPORTANCE),
+    message:
+        "Gather the tables of all tasks and seeds: how important heads and MLPs are"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
 rule order_heads:
@@ -212,59 +227,140 @@ rule learn_gates:
         "../../../scripts/beyond/learn_gates.py"
 
 
-collect(
-    "collect_gates",
-    "Gather the tables of all tasks and seeds: heads closed by gates that learn.",
-    tables={
-        name: per_task_and_seed(f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv", LEARNED)
-        for name in TABLES_OF_GATES
-    },
-    group="effects",
-)
+rule collect_gates:
+    """Gather the tables of all tasks and seeds: heads closed by gates that learn."""
+    input:
+        **{
+            name: per_task_and_seed(f"<results>/gates/{{task}}/seed-{{seed}}/{name}.csv", LEARNED)
+            for name in TABLES_OF_GATES
+        },
+    output:
+        **{name: table(name) for name in TABLES_OF_GATES},
+    log:
+        "<logs>/collect_gates.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=list(TABLES_OF_GATES),
+    message:
+        "Gather the tables of all tasks and seeds: heads closed by gates that learn"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_importance",
-    figure(
-        "importance_agreement",
-        "Whether cheap definitions of importance rank heads as disabling them does.",
-        section=IMPORTANCE,
-        label="Which importance can be trusted",
-        when=bool(MEASURED),
-        tasks=MEASURED,
-        table="<results>/tables/importance_agreement.csv",
+rule draw_importance:
+    """Draw how far definitions of importance agree."""
+    input:
+        importance_agreement="<results>/tables/importance_agreement.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "pruning_curves",
-        "Score against the share of heads removed, in the order of each definition of importance.",
-        section=IMPORTANCE,
-        label="Pruning curves",
-        when=bool(PRUNED),
-        tasks=PRUNED,
-        table="<results>/tables/pruning_curves.csv",
+    output:
+        report(
+            "<results>/figures/importance_agreement.svg",
+            caption="../../report/importance_agreement.rst",
+            category=IMPORTANCE,
+            labels={"result": "Which importance can be trusted"},
+        ),
+        multiext("<results>/figures/importance_agreement", ".pdf", ".png"),
+    log:
+        "<logs>/draw_importance.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("importance_agreement"),
+        code=code_of("beyond/draw_importance.py"),
+        metrics=metrics_of(MEASURED),
+    message:
+        "Draw importance_agreement"
+    script:
+        "../../../scripts/beyond/draw_importance.py"
+
+
+rule importance_agreement:
+    """Whether cheap definitions of importance rank heads as disabling them does."""
+    input:
+        multiext("<results>/figures/importance_agreement", ".svg", ".pdf", ".png"),
+
+
+rule draw_pruning:
+    """Draw what removing heads costs."""
+    input:
+        pruning_curves="<results>/tables/pruning_curves.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "learned_gates",
-        "Score of the heads that learned gates keep, beside as many others.",
-        section=IMPORTANCE,
-        label="Gates that learn",
-        when=bool(LEARNED),
-        tasks=LEARNED,
-        table="<results>/tables/learned_gates.csv",
+    output:
+        report(
+            "<results>/figures/pruning_curves.svg",
+            caption="../../report/pruning_curves.rst",
+            category=IMPORTANCE,
+            labels={"result": "Pruning curves"},
+        ),
+        multiext("<results>/figures/pruning_curves", ".pdf", ".png"),
+    log:
+        "<logs>/draw_pruning.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("pruning_curves"),
+        code=code_of("beyond/draw_importance.py"),
+        metrics=metrics_of(PRUNED),
+    message:
+        "Draw pruning_curves"
+    script:
+        "../../../scripts/beyond/draw_importance.py"
+
+
+rule pruning_curves:
+    """Score against the share of heads removed, in the order of each definition of importance."""
+    input:
+        multiext("<results>/figures/pruning_curves", ".svg", ".pdf", ".png"),
+
+
+rule draw_gates:
+    """Draw how many heads learned gates keep, and what that costs."""
+    input:
+        learned_gates="<results>/tables/learned_gates.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    of="importance",
-    group="effects",
-)
+    output:
+        report(
+            "<results>/figures/learned_gates.svg",
+            caption="../../report/learned_gates.rst",
+            category=IMPORTANCE,
+            labels={"result": "Gates that learn"},
+        ),
+        multiext("<results>/figures/learned_gates", ".pdf", ".png"),
+    log:
+        "<logs>/draw_gates.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("learned_gates"),
+        code=code_of("beyond/draw_importance.py"),
+        metrics=metrics_of(LEARNED),
+    message:
+        "Draw learned_gates"
+    script:
+        "../../../scripts/beyond/draw_importance.py"
+
+
+rule learned_gates:
+    """Score of the heads that learned gates keep, beside as many others."""
+    input:
+        multiext("<results>/figures/learned_gates", ".svg", ".pdf", ".png"),
 
 
 rule compare_important_heads:
     """Correlate the importance of heads with what they do: do the interpretable ones survive removal?"""
     input:
         importance="<results>/tables/head_importance.csv",
-        tables=lambda wildcards: TABLES_OF_HEADS,
+        tables=lambda wildcards: made_tables(TABLES_OF_HEADS),
     output:
         table=table("important_heads"),
     log:
@@ -288,6 +384,12 @@ rule compare_important_heads:
         "../../../scripts/beyond/compare_important_heads.py"
 
 
-add_results(*TABLES_OF_IMPORTANCE, "important_heads", of="importance", when=bool(MEASURED))
-add_results(*TABLES_OF_PRUNING, of="importance", when=bool(PRUNED))
-add_results(*TABLES_OF_GATES, of="importance", when=bool(LEARNED))
+if MEASURED:
+    RESULTS_OF["importance"] += [
+        *tables(*TABLES_OF_IMPORTANCE, "important_heads"),
+        *figures("importance_agreement"),
+    ]
+if PRUNED:
+    RESULTS_OF["importance"] += [*tables(*TABLES_OF_PRUNING), *figures("pruning_curves")]
+if LEARNED:
+    RESULTS_OF["importance"] += [*tables(*TABLES_OF_GATES), *figures("learned_gates")]

@@ -47,7 +47,7 @@ rule read_hans:
     """Ask the fine-tuned models of a task about sentences on which heuristics of entailment are wrong."""
     input:
         dataset="<results>/data/{task}",
-        hans=compat.mark_in_place(config["inputs"]["hans"] or ""),
+        hans=compat.mark_in_place(config["inputs"]["hans"]) if HANS_TASKS else [],
         finetuned=finetuned_folders,
     output:
         hans="<results>/hans/{task}.csv",
@@ -73,48 +73,120 @@ rule read_hans:
         "../../../scripts/beyond/read_hans.py"
 
 
-collect(
-    "collect_hans",
-    "Gather what models of entailment say of HANS.",
-    tables={"hans": expand("<results>/hans/{task}.csv", task=HANS_TASKS)},
-    group="features",
-)
+rule collect_hans:
+    """Gather what models of entailment say of HANS."""
+    input:
+        hans=expand("<results>/hans/{task}.csv", task=HANS_TASKS),
+    output:
+        hans=table("hans"),
+    log:
+        "<logs>/collect_hans.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=["hans"],
+    message:
+        "Gather what models of entailment say of HANS"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-collect(
-    "collect_inputs",
-    "Gather what fine-tuned models do with inputs that make no sense.",
-    tables={"changed_inputs": expand("<results>/inputs/{task}.csv", task=TASKS_OF_INPUTS)},
-    group="features",
-)
+rule collect_inputs:
+    """Gather what fine-tuned models do with inputs that make no sense."""
+    input:
+        changed_inputs=expand("<results>/inputs/{task}.csv", task=TASKS_OF_INPUTS),
+    output:
+        changed_inputs=table("changed_inputs"),
+    log:
+        "<logs>/collect_inputs.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=["changed_inputs"],
+    message:
+        "Gather what fine-tuned models do with inputs that make no sense"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_inputs",
-    figure(
-        "changed_inputs",
-        "How many decisions stay the same on inputs that make no sense.",
-        section=INPUTS,
-        label="Inputs that make no sense (Ettinger 2020)",
-        when=bool(TASKS_OF_INPUTS),
-        tasks=TASKS_OF_INPUTS,
-        table="<results>/tables/changed_inputs.csv",
+rule draw_inputs:
+    """Draw which changed inputs models do not notice."""
+    input:
+        changed_inputs="<results>/tables/changed_inputs.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "hans",
-        "How often models of entailment are right where heuristics are wrong.",
-        section=INPUTS,
-        label="Heuristics of entailment (McCoy et al. 2019)",
-        when=bool(HANS_TASKS),
-        tasks=HANS_TASKS,
-        table="<results>/tables/hans.csv",
+    output:
+        report(
+            "<results>/figures/changed_inputs.svg",
+            caption="../../report/changed_inputs.rst",
+            category=INPUTS,
+            labels={"result": "Inputs that make no sense (Ettinger 2020)"},
+        ),
+        multiext("<results>/figures/changed_inputs", ".pdf", ".png"),
+    log:
+        "<logs>/draw_inputs.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("changed_inputs"),
+        code=code_of("beyond/draw_inputs.py"),
+        metrics=metrics_of(TASKS_OF_INPUTS),
+    message:
+        "Draw changed_inputs"
+    script:
+        "../../../scripts/beyond/draw_inputs.py"
+
+
+rule changed_inputs:
+    """How many decisions stay the same on inputs that make no sense."""
+    input:
+        multiext("<results>/figures/changed_inputs", ".svg", ".pdf", ".png"),
+
+
+rule draw_hans:
+    """Draw how models decide examples that follow a heuristic."""
+    input:
+        hans="<results>/tables/hans.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    of="inputs",
-    group="features",
-)
+    output:
+        report(
+            "<results>/figures/hans.svg",
+            caption="../../report/hans.rst",
+            category=INPUTS,
+            labels={"result": "Heuristics of entailment (McCoy et al. 2019)"},
+        ),
+        multiext("<results>/figures/hans", ".pdf", ".png"),
+    log:
+        "<logs>/draw_hans.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("hans"),
+        code=code_of("beyond/draw_inputs.py"),
+        metrics=metrics_of(HANS_TASKS),
+    message:
+        "Draw hans"
+    script:
+        "../../../scripts/beyond/draw_inputs.py"
 
 
-add_results("changed_inputs", of="inputs")
-add_results("hans", of="inputs", when=bool(HANS_TASKS))
+rule hans:
+    """How often models of entailment are right where heuristics are wrong."""
+    input:
+        multiext("<results>/figures/hans", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF["inputs"] += tables("changed_inputs")
+if TASKS_OF_INPUTS:
+    RESULTS_OF["inputs"] += figures("changed_inputs")
+if HANS_TASKS:
+    RESULTS_OF["inputs"] += [*tables("hans"), *figures("hans")]

@@ -128,18 +128,25 @@ rule measure_flatness:
         "../../../scripts/beyond/measure_flatness.py"
 
 
-collect(
-    "collect_flatness",
-    "Gather how flat the loss is around the models of all tasks.",
-    tables={"flatness": expand("<results>/flatness/{task}.csv", task=FLATNESS["tasks"])},
-    group="landscape",
-)
-
-
-add_results("flatness", of="landscape", when=bool(FLATNESS["tasks"]))
-
-
-add_results(*TABLES_OF_LANDSCAPE, of="landscape", when=bool(RESET))
+rule collect_flatness:
+    """Gather how flat the loss is around the models of all tasks."""
+    input:
+        flatness=expand("<results>/flatness/{task}.csv", task=FLATNESS["tasks"]),
+    output:
+        flatness=table("flatness"),
+    log:
+        "<logs>/collect_flatness.log",
+    group:
+        "landscape"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=["flatness"],
+    message:
+        "Gather how flat the loss is around the models of all tasks"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
 rule measure_surface:
@@ -178,54 +185,138 @@ rule measure_surface:
         "../../../scripts/beyond/measure_surface.py"
 
 
-collect(
-    "collect_surfaces",
-    "Gather the loss surfaces of all tasks.",
-    tables={
-        "loss_surfaces": [
+rule collect_surfaces:
+    """Gather the loss surfaces of all tasks."""
+    input:
+        loss_surfaces=[
             f"<results>/surfaces/{task}/seed-{seed}.csv"
             for task in SURFACES
             for seed in config["tasks"][task]["seeds"][: config["landscape"]["surface"]["seeds"]]
-        ]
-    },
-    group="landscape",
-)
+        ],
+    output:
+        loss_surfaces=table("loss_surfaces"),
+    log:
+        "<logs>/collect_surfaces.log",
+    group:
+        "landscape"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=["loss_surfaces"],
+    message:
+        "Gather the loss surfaces of all tasks"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_landscape",
-    figure(
-        "reset_layers",
-        "The score of every task with layers reset, one by one, from below and from above.",
-        section=LANDSCAPE,
-        label="Layers reset (Hao et al. 2019)",
-        when=bool(RESET),
-        tasks=RESET,
-        table="<results>/tables/reset_means.csv",
+rule draw_landscape:
+    """Draw what resetting layers to their pre-trained weights costs."""
+    input:
+        reset_layers="<results>/tables/reset_means.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "flatness",
-        "How flat the loss is around fine-tuned models that began with pre-trained and with random weights.",
-        section=LANDSCAPE,
-        label="Flatness (Hao et al. 2019)",
-        when=bool(FLATNESS["tasks"]),
-        tasks=FLATNESS["tasks"],
-        table="<results>/tables/flatness.csv",
-    ),
-    figure(
-        "loss_surfaces",
-        "Losses of every task around its fine-tuned model, on a plane and a line.",
-        section=LANDSCAPE,
-        label="Loss surfaces (Hao et al. 2019)",
-        when=bool(SURFACES),
-        tasks=SURFACES,
-        surfaces="<results>/tables/loss_surfaces.csv",
+    output:
+        report(
+            "<results>/figures/reset_layers.svg",
+            caption="../../report/reset_layers.rst",
+            category=LANDSCAPE,
+            labels={"result": "Layers reset (Hao et al. 2019)"},
+        ),
+        multiext("<results>/figures/reset_layers", ".pdf", ".png"),
+    log:
+        "<logs>/draw_landscape.log",
+    group:
+        "landscape"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("reset_layers"),
+        code=code_of("beyond/draw_landscape.py"),
+        metrics=metrics_of(RESET),
+    message:
+        "Draw reset_layers"
+    script:
+        "../../../scripts/beyond/draw_landscape.py"
+
+
+rule reset_layers:
+    """The score of every task with layers reset, one by one, from below and from above."""
+    input:
+        multiext("<results>/figures/reset_layers", ".svg", ".pdf", ".png"),
+
+
+rule draw_flatness:
+    """Draw how wide optima are."""
+    input:
+        flatness="<results>/tables/flatness.csv",
+    output:
+        report(
+            "<results>/figures/flatness.svg",
+            caption="../../report/flatness.rst",
+            category=LANDSCAPE,
+            labels={"result": "Flatness (Hao et al. 2019)"},
+        ),
+        multiext("<results>/figures/flatness", ".pdf", ".png"),
+    log:
+        "<logs>/draw_flatness.log",
+    group:
+        "landscape"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("flatness"),
+        code=code_of("beyond/draw_landscape.py"),
+        metrics=metrics_of(FLATNESS["tasks"]),
+    message:
+        "Draw flatness"
+    script:
+        "../../../scripts/beyond/draw_landscape.py"
+
+
+rule flatness:
+    """How flat the loss is around fine-tuned models that began with pre-trained and with random weights."""
+    input:
+        multiext("<results>/figures/flatness", ".svg", ".pdf", ".png"),
+
+
+rule draw_surfaces:
+    """Draw the loss between models."""
+    input:
+        loss_surfaces="<results>/tables/loss_surfaces.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    of="landscape",
-    group="landscape",
-)
+    output:
+        report(
+            "<results>/figures/loss_surfaces.svg",
+            caption="../../report/loss_surfaces.rst",
+            category=LANDSCAPE,
+            labels={"result": "Loss surfaces (Hao et al. 2019)"},
+        ),
+        multiext("<results>/figures/loss_surfaces", ".pdf", ".png"),
+    log:
+        "<logs>/draw_surfaces.log",
+    group:
+        "landscape"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("loss_surfaces"),
+        code=code_of("beyond/draw_landscape.py"),
+        metrics=metrics_of(SURFACES),
+    message:
+        "Draw loss_surfaces"
+    script:
+        "../../../scripts/beyond/draw_landscape.py"
 
 
-add_results("loss_surfaces", of="landscape", when=bool(SURFACES))
+rule loss_surfaces:
+    """Losses of every task around its fine-tuned model, on a plane and a line."""
+    input:
+        multiext("<results>/figures/loss_surfaces", ".svg", ".pdf", ".png"),
+
+
+if RESET:
+    RESULTS_OF["landscape"] += [*tables(*TABLES_OF_LANDSCAPE), *figures("reset_layers")]
+if FLATNESS["tasks"]:
+    RESULTS_OF["landscape"] += [*tables("flatness"), *figures("flatness")]
+if SURFACES:
+    RESULTS_OF["landscape"] += [*tables("loss_surfaces"), *figures("loss_surfaces")]

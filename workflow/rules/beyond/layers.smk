@@ -75,10 +75,9 @@ rule probe_layers_of_task:
         "../../../scripts/beyond/probe_layers_of_task.py"
 
 
-collect(
-    "collect_layers",
-    "Gather the tables of layers of all models.",
-    tables={
+rule collect_layers:
+    """Gather the tables of layers of all models."""
+    input:
         **{
             name: [
                 f"<results>/layers/pretrained/{name}.csv",
@@ -86,55 +85,128 @@ collect(
             ]
             for name in TABLES_OF_LAYERS
         },
-        "removed_properties": expand(
+        removed_properties=expand(
             "<results>/layers/tasks/{task}/removed_properties.csv", task=PROBED_TASKS
         ),
-    },
-    group="features",
-)
+    output:
+        **{name: table(name) for name in TABLES_OF_LAYERS},
+        removed_properties=table("removed_properties"),
+    log:
+        "<logs>/collect_layers.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=[*TABLES_OF_LAYERS, "removed_properties"],
+    message:
+        "Gather the tables of layers of all models"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_layers",
-    figure(
-        "layer_probes",
-        "What linear probes read from every layer, beside what word types alone tell.",
-        section=LAYERS,
-        label="Probes of layers (Liu et al., Tenney et al. 2019)",
-        table="<results>/tables/layer_probes.csv",
-        order="<results>/tables/layer_order.csv",
+rule draw_layers:
+    """Draw what probes read from layers, trees in vector space, and the geometry of states."""
+    input:
+        layer_probes=["<results>/tables/layer_probes.csv", "<results>/tables/layer_order.csv"],
+        structural_probes="<results>/tables/structural_probes.csv",
+        layer_geometry="<results>/tables/layer_geometry.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "structural_probes",
-        "How much distances and depths in every layer are those of dependency trees.",
-        section=LAYERS,
-        label="Structural probes (Hewitt and Manning 2019)",
-        table="<results>/tables/structural_probes.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "layer_geometry",
-        "How alike the states of words are in every layer.",
-        section=LAYERS,
-        label="Geometry of layers (Ethayarajh 2019)",
-        table="<results>/tables/layer_geometry.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "removed_properties",
-        "What scores lose if parts of speech are taken out of a layer.",
-        section=LAYERS,
-        label="What is known and what is used (Elazar et al. 2021)",
-        when=bool(PROBED_TASKS),
-        tasks=PROBED_TASKS,
-        table="<results>/tables/removed_properties.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    label=TREEBANK_LABEL,
-    of="layers",
-    group="features",
-)
+    output:
+        report(
+            "<results>/figures/layer_probes.svg",
+            caption="../../report/layer_probes.rst",
+            category=LAYERS,
+            labels={"result": "Probes of layers (Liu et al., Tenney et al. 2019)"},
+        ),
+        multiext("<results>/figures/layer_probes", ".pdf", ".png"),
+        report(
+            "<results>/figures/structural_probes.svg",
+            caption="../../report/structural_probes.rst",
+            category=LAYERS,
+            labels={"result": "Structural probes (Hewitt and Manning 2019)"},
+        ),
+        multiext("<results>/figures/structural_probes", ".pdf", ".png"),
+        report(
+            "<results>/figures/layer_geometry.svg",
+            caption="../../report/layer_geometry.rst",
+            category=LAYERS,
+            labels={"result": "Geometry of layers (Ethayarajh 2019)"},
+        ),
+        multiext("<results>/figures/layer_geometry", ".pdf", ".png"),
+    log:
+        "<logs>/draw_layers.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("layer_probes", "structural_probes", "layer_geometry", label=TREEBANK_LABEL),
+        code=code_of("beyond/draw_layers.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw layer_probes, structural_probes, layer_geometry"
+    script:
+        "../../../scripts/beyond/draw_layers.py"
 
 
-add_results(*TABLES_OF_LAYERS, "removed_properties", of="layers")
+rule layer_probes:
+    """What linear probes read from every layer, beside what word types alone tell."""
+    input:
+        multiext("<results>/figures/layer_probes", ".svg", ".pdf", ".png"),
+
+
+rule structural_probes:
+    """How much distances and depths in every layer are those of dependency trees."""
+    input:
+        multiext("<results>/figures/structural_probes", ".svg", ".pdf", ".png"),
+
+
+rule layer_geometry:
+    """How alike the states of words are in every layer."""
+    input:
+        multiext("<results>/figures/layer_geometry", ".svg", ".pdf", ".png"),
+
+
+rule draw_removed_properties:
+    """Draw what scores lose if parts of speech are taken out of a layer."""
+    input:
+        removed_properties="<results>/tables/removed_properties.csv",
+        learned="<results>/tables/learned.csv",
+    output:
+        report(
+            "<results>/figures/removed_properties.svg",
+            caption="../../report/removed_properties.rst",
+            category=LAYERS,
+            labels={"result": "What is known and what is used (Elazar et al. 2021)"},
+        ),
+        multiext("<results>/figures/removed_properties", ".pdf", ".png"),
+    log:
+        "<logs>/draw_removed_properties.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("removed_properties", label=TREEBANK_LABEL),
+        code=code_of("beyond/draw_layers.py"),
+        metrics=metrics_of(PROBED_TASKS),
+    message:
+        "Draw removed_properties"
+    script:
+        "../../../scripts/beyond/draw_layers.py"
+
+
+rule removed_properties:
+    """What scores lose if parts of speech are taken out of a layer."""
+    input:
+        multiext("<results>/figures/removed_properties", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF["layers"] += [
+    *tables(*TABLES_OF_LAYERS, "removed_properties"),
+    *figures("layer_probes", "structural_probes", "layer_geometry"),
+]
+if PROBED_TASKS:
+    RESULTS_OF["layers"] += figures("removed_properties")

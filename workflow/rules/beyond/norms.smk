@@ -37,28 +37,61 @@ rule measure_norms:
         "../../../scripts/beyond/measure_norms.py"
 
 
-collect(
-    "collect_norms",
-    "Gather the tables of weights and norms of all tasks.",
-    tables={name: per_task(f"<results>/norms/{{task}}/{name}.csv") for name in TABLES_OF_NORMS},
-    group="features",
-)
+rule collect_norms:
+    """Gather the tables of weights and norms of all tasks."""
+    input:
+        **{name: per_task(f"<results>/norms/{{task}}/{name}.csv") for name in TABLES_OF_NORMS},
+    output:
+        **{name: table(name) for name in TABLES_OF_NORMS},
+    log:
+        "<logs>/collect_norms.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=list(TABLES_OF_NORMS),
+    message:
+        "Gather the tables of weights and norms of all tasks"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_norms",
-    figure(
-        "weights_and_norms",
-        "How much heads attend to kinds of tokens, by weights and by norms.",
-        section=NORMS,
-        label="Weights and norms (Kobayashi et al. 2020)",
-        when=not config["left_out"]["values"],
-        table="<results>/tables/norm_levels.csv",
+rule draw_norms:
+    """Draw weights beside norms of what they weigh."""
+    input:
+        weights_and_norms="<results>/tables/norm_levels.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    of="norms",
-    group="features",
-)
+    output:
+        report(
+            "<results>/figures/weights_and_norms.svg",
+            caption="../../report/weights_and_norms.rst",
+            category=NORMS,
+            labels={"result": "Weights and norms (Kobayashi et al. 2020)"},
+        ),
+        multiext("<results>/figures/weights_and_norms", ".pdf", ".png"),
+    log:
+        "<logs>/draw_norms.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("weights_and_norms"),
+        code=code_of("beyond/draw_norms.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw weights_and_norms"
+    script:
+        "../../../scripts/beyond/draw_norms.py"
 
 
-add_results(*TABLES_OF_NORMS, of="norms", when=not config["left_out"]["values"])
+rule weights_and_norms:
+    """How much heads attend to kinds of tokens, by weights and by norms."""
+    input:
+        multiext("<results>/figures/weights_and_norms", ".svg", ".pdf", ".png"),
+
+
+if not config["left_out"]["values"]:
+    RESULTS_OF["norms"] += [*tables(*TABLES_OF_NORMS), *figures("weights_and_norms")]

@@ -117,57 +117,117 @@ use rule measure_impact as measure_impact_of_task with:
         "Mask words for models of {wildcards.task}, and grow trees"
 
 
-collect(
-    "collect_impact",
-    "Gather the trees of impact of all models.",
-    tables={
-        "impact_trees": [
+rule collect_impact:
+    """Gather the trees of impact of all models."""
+    input:
+        impact_trees=[
             "<results>/impact/pretrained.csv",
             *expand("<results>/impact/tasks/{task}.csv", task=IMPACT_TASKS),
-        ]
-    },
-    group="features",
-)
+        ],
+    output:
+        impact_trees=table("impact_trees"),
+    log:
+        "<logs>/collect_impact.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("core/collect_tables.py"),
+        tables=["impact_trees"],
+    message:
+        "Gather the trees of impact of all models"
+    script:
+        "../../../scripts/core/collect_tables.py"
 
 
-draw(
-    "draw_predictions",
-    figure(
-        "minimal_pairs",
-        "How often an encoder finds the right one of two sentences more probable.",
-        section=PREDICTIONS,
-        label="Minimal pairs (Goldberg 2019, Warstadt et al. 2020)",
-        left_out=UNMASKED,
-        table="<results>/tables/minimal_pairs.csv",
-    ),
-    figure(
-        "cloze",
-        "What an encoder puts in the place of a masked word, and how much a condition changes of that.",
-        section=PREDICTIONS,
-        label="Masked words (Petroni et al. 2019, Ettinger 2020)",
-        left_out=UNMASKED,
-        table="<results>/tables/cloze.csv",
-    ),
-    of="predictions",
-    group="features",
-)
+rule draw_predictions:
+    """Draw which of two sentences is more probable, and what stands in the place of a masked word."""
+    input:
+        minimal_pairs="<results>/tables/minimal_pairs.csv",
+        cloze="<results>/tables/cloze.csv",
+        unless=refusal(UNMASKED),
+    output:
+        report(
+            "<results>/figures/minimal_pairs.svg",
+            caption="../../report/minimal_pairs.rst",
+            category=PREDICTIONS,
+            labels={"result": "Minimal pairs (Goldberg 2019, Warstadt et al. 2020)"},
+        ),
+        multiext("<results>/figures/minimal_pairs", ".pdf", ".png"),
+        report(
+            "<results>/figures/cloze.svg",
+            caption="../../report/cloze.rst",
+            category=PREDICTIONS,
+            labels={"result": "Masked words (Petroni et al. 2019, Ettinger 2020)"},
+        ),
+        multiext("<results>/figures/cloze", ".pdf", ".png"),
+    log:
+        "<logs>/draw_predictions.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("minimal_pairs", "cloze"),
+        code=code_of("beyond/draw_predictions.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw minimal_pairs, cloze"
+    script:
+        "../../../scripts/beyond/draw_predictions.py"
 
 
-draw(
-    "draw_impact",
-    figure(
-        "impact_trees",
-        "How much trees of the impact of masked words are like gold trees.",
-        section=PREDICTIONS,
-        label="Impact trees (Wu et al. 2020)",
-        table="<results>/tables/impact_trees.csv",
+rule minimal_pairs:
+    """How often an encoder finds the right one of two sentences more probable."""
+    input:
+        multiext("<results>/figures/minimal_pairs", ".svg", ".pdf", ".png"),
+
+
+rule cloze:
+    """What an encoder puts in the place of a masked word, and how much a condition changes of that."""
+    input:
+        multiext("<results>/figures/cloze", ".svg", ".pdf", ".png"),
+
+
+rule draw_impact:
+    """Draw how far trees of impact are gold trees."""
+    input:
+        impact_trees="<results>/tables/impact_trees.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    label=TREEBANK_LABEL,
-    of="predictions",
-    group="features",
-)
+    output:
+        report(
+            "<results>/figures/impact_trees.svg",
+            caption="../../report/impact_trees.rst",
+            category=PREDICTIONS,
+            labels={"result": "Impact trees (Wu et al. 2020)"},
+        ),
+        multiext("<results>/figures/impact_trees", ".pdf", ".png"),
+    log:
+        "<logs>/draw_impact.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("impact_trees", label=TREEBANK_LABEL),
+        code=code_of("beyond/draw_predictions.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw impact_trees"
+    script:
+        "../../../scripts/beyond/draw_predictions.py"
 
 
-add_results("impact_trees", of="predictions")
-add_results(*TABLES_OF_MASKED_WORDS, of="predictions", when=not UNMASKED)
+rule impact_trees:
+    """How much trees of the impact of masked words are like gold trees."""
+    input:
+        multiext("<results>/figures/impact_trees", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF["predictions"] += [*tables("impact_trees"), *figures("impact_trees")]
+if not UNMASKED:
+    RESULTS_OF["predictions"] += [
+        *tables(*TABLES_OF_MASKED_WORDS),
+        *figures("minimal_pairs", "cloze"),
+    ]

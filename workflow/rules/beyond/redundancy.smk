@@ -68,19 +68,39 @@ rule compare_redundancy:
         "../../../scripts/beyond/compare_redundancy.py"
 
 
-draw(
-    "draw_redundancy",
-    figure(
-        "redundancy",
-        "How alike the attention of two heads is: mean distances by kind of pairs.",
-        section=REDUNDANCY,
-        label="Redundancy of heads (Clark et al. 2019)",
-        when=REDUNDANCY_IN_RUN,
-        table="<results>/tables/redundancy.csv",
-    ),
-    of="redundancy",
-    group="features",
-)
+rule draw_redundancy:
+    """Draw how alike heads attend."""
+    input:
+        redundancy="<results>/tables/redundancy.csv",
+    output:
+        report(
+            "<results>/figures/redundancy.svg",
+            caption="../../report/redundancy.rst",
+            category=REDUNDANCY,
+            labels={"result": "Redundancy of heads (Clark et al. 2019)"},
+        ),
+        multiext("<results>/figures/redundancy", ".pdf", ".png"),
+    log:
+        "<logs>/draw_redundancy.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("redundancy"),
+        code=code_of("beyond/draw_redundancy.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw redundancy"
+    script:
+        "../../../scripts/beyond/draw_redundancy.py"
 
 
-add_results(*TABLES_OF_REDUNDANCY, of="redundancy", when=REDUNDANCY_IN_RUN)
+rule redundancy:
+    """How alike the attention of two heads is: mean distances by kind of pairs."""
+    input:
+        multiext("<results>/figures/redundancy", ".svg", ".pdf", ".png"),
+
+
+if REDUNDANCY_IN_RUN:
+    RESULTS_OF["redundancy"] += [*tables(*TABLES_OF_REDUNDANCY), *figures("redundancy")]

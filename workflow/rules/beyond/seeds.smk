@@ -69,23 +69,44 @@ rule score_seeds:
         "../../../scripts/beyond/score_seeds.py"
 
 
-draw(
-    "draw_seeds",
-    figure(
-        "seed_variance",
-        "How much scores depend on the seeds of start and order, and what the best of several runs gives.",
-        section=CHANGES,
-        label="Seeds (Dodge et al. 2020)",
-        when=bool(GRIDS),
-        tasks=GRIDS,
-        table="<results>/tables/seed_variance.csv",
-        maxima="<results>/tables/expected_maximum.csv",
-        stopping="<results>/tables/early_stopping.csv",
+rule draw_seeds:
+    """Draw how much scores depend on seeds."""
+    input:
+        seed_variance=[
+            "<results>/tables/seed_variance.csv",
+            "<results>/tables/expected_maximum.csv",
+            "<results>/tables/early_stopping.csv",
+        ],
         learned="<results>/tables/learned.csv",
-    ),
-    of="seed_grid",
-    group="seeds",
-)
+    output:
+        report(
+            "<results>/figures/seed_variance.svg",
+            caption="../../report/seed_variance.rst",
+            category=CHANGES,
+            labels={"result": "Seeds (Dodge et al. 2020)"},
+        ),
+        multiext("<results>/figures/seed_variance", ".pdf", ".png"),
+    log:
+        "<logs>/draw_seeds.log",
+    group:
+        "seeds"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("seed_variance"),
+        code=code_of("beyond/draw_seeds.py"),
+        metrics=metrics_of(GRIDS),
+    message:
+        "Draw seed_variance"
+    script:
+        "../../../scripts/beyond/draw_seeds.py"
 
 
-add_results(*TABLES_OF_SEEDS, of="seed_grid", when=bool(GRIDS))
+rule seed_variance:
+    """How much scores depend on the seeds of start and order, and what the best of several runs gives."""
+    input:
+        multiext("<results>/figures/seed_variance", ".svg", ".pdf", ".png"),
+
+
+if GRIDS:
+    RESULTS_OF["seed_grid"] += [*tables(*TABLES_OF_SEEDS), *figures("seed_variance")]

@@ -124,32 +124,60 @@ rule score_subnetworks:
         "../../../scripts/beyond/score_subnetworks.py"
 
 
-draw(
-    "draw_subnetworks",
-    figure(
-        "surviving_parts",
-        "Heads and MLPs of the good subnetworks: the share of seeds in which they survive.",
-        section=SUBNETWORKS,
-        label="Heads and MLPs that survive",
-        when=bool(SEARCHED),
-        tasks=SEARCHED,
-        table="<results>/tables/subnetworks.csv",
-        agreement="<results>/tables/subnetwork_agreement.csv",
+rule draw_subnetworks:
+    """Draw the parts that survive, and the scores of subnetworks."""
+    input:
+        surviving_parts=[
+            "<results>/tables/subnetworks.csv",
+            "<results>/tables/subnetwork_agreement.csv",
+        ],
+        subnetwork_scores="<results>/tables/subnetwork_scores.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "subnetwork_scores",
-        "Scores of good, random and bad subnetworks, against the weights that are left.",
-        section=SUBNETWORKS,
-        label="Scores of subnetworks",
-        when=bool(SEARCHED),
-        tasks=SEARCHED,
-        table="<results>/tables/subnetwork_scores.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    of="subnetworks",
-    group="effects",
-)
+    output:
+        report(
+            "<results>/figures/surviving_parts.svg",
+            caption="../../report/surviving_parts.rst",
+            category=SUBNETWORKS,
+            labels={"result": "Heads and MLPs that survive"},
+        ),
+        multiext("<results>/figures/surviving_parts", ".pdf", ".png"),
+        report(
+            "<results>/figures/subnetwork_scores.svg",
+            caption="../../report/subnetwork_scores.rst",
+            category=SUBNETWORKS,
+            labels={"result": "Scores of subnetworks"},
+        ),
+        multiext("<results>/figures/subnetwork_scores", ".pdf", ".png"),
+    log:
+        "<logs>/draw_subnetworks.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("surviving_parts", "subnetwork_scores"),
+        code=code_of("beyond/draw_subnetworks.py"),
+        metrics=metrics_of(SEARCHED),
+    message:
+        "Draw surviving_parts, subnetwork_scores"
+    script:
+        "../../../scripts/beyond/draw_subnetworks.py"
 
 
-add_results(*TABLES_OF_SUBNETWORKS, of="subnetworks", when=bool(SEARCHED))
+rule surviving_parts:
+    """Heads and MLPs of the good subnetworks: the share of seeds in which they survive."""
+    input:
+        multiext("<results>/figures/surviving_parts", ".svg", ".pdf", ".png"),
+
+
+rule subnetwork_scores:
+    """Scores of good, random and bad subnetworks, against the weights that are left."""
+    input:
+        multiext("<results>/figures/subnetwork_scores", ".svg", ".pdf", ".png"),
+
+
+if SEARCHED:
+    RESULTS_OF["subnetworks"] += [
+        *tables(*TABLES_OF_SUBNETWORKS),
+        *figures("surviving_parts", "subnetwork_scores"),
+    ]

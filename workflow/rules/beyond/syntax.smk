@@ -62,43 +62,92 @@ rule measure_syntax:
         "../../../scripts/beyond/measure_syntax.py"
 
 
-draw(
-    "draw_syntax",
-    figure(
-        "syntactic_heads",
-        "Which heads follow which syntactic relations.",
-        section=SYNTAX,
-        label="Syntactic heads (Clark et al. 2019)",
-        table="<results>/tables/syntactic_heads.csv",
-    ),
-    figure(
-        "attention_trees",
-        "How much trees from the attention of every head are like gold trees.",
-        section=SYNTAX,
-        label="Trees from attention (Htut et al. 2019)",
-        table="<results>/tables/attention_trees.csv",
-    ),
-    figure(
-        "attention_to_subjects",
-        "How much verbs attend to their subjects, beside other nouns, by layer.",
-        section=SYNTAX,
-        label="Attention to subjects (Lin et al. 2019)",
-        table="<results>/tables/distractors.csv",
-    ),
-    figure(
-        "attention_probes",
-        "How well probes parse by the attention of all heads.",
-        section=SYNTAX,
-        label="Probes (Clark et al. 2019)",
-        table="<results>/tables/attention_probes.csv",
-    ),
-    label=TREEBANK_LABEL,
-    of="syntax",
-    group="syntax",
-)
+rule draw_syntax:
+    """Draw syntactic heads, trees from attention, attention to subjects, and probes of attention."""
+    input:
+        syntactic_heads="<results>/tables/syntactic_heads.csv",
+        attention_trees="<results>/tables/attention_trees.csv",
+        attention_to_subjects="<results>/tables/distractors.csv",
+        attention_probes="<results>/tables/attention_probes.csv",
+    output:
+        report(
+            "<results>/figures/syntactic_heads.svg",
+            caption="../../report/syntactic_heads.rst",
+            category=SYNTAX,
+            labels={"result": "Syntactic heads (Clark et al. 2019)"},
+        ),
+        multiext("<results>/figures/syntactic_heads", ".pdf", ".png"),
+        report(
+            "<results>/figures/attention_trees.svg",
+            caption="../../report/attention_trees.rst",
+            category=SYNTAX,
+            labels={"result": "Trees from attention (Htut et al. 2019)"},
+        ),
+        multiext("<results>/figures/attention_trees", ".pdf", ".png"),
+        report(
+            "<results>/figures/attention_to_subjects.svg",
+            caption="../../report/attention_to_subjects.rst",
+            category=SYNTAX,
+            labels={"result": "Attention to subjects (Lin et al. 2019)"},
+        ),
+        multiext("<results>/figures/attention_to_subjects", ".pdf", ".png"),
+        report(
+            "<results>/figures/attention_probes.svg",
+            caption="../../report/attention_probes.rst",
+            category=SYNTAX,
+            labels={"result": "Probes (Clark et al. 2019)"},
+        ),
+        multiext("<results>/figures/attention_probes", ".pdf", ".png"),
+    log:
+        "<logs>/draw_syntax.log",
+    group:
+        "syntax"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned(
+            "syntactic_heads",
+            "attention_trees",
+            "attention_to_subjects",
+            "attention_probes",
+            label=TREEBANK_LABEL,
+        ),
+        code=code_of("beyond/draw_syntax.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw syntactic_heads, attention_trees, attention_to_subjects, attention_probes"
+    script:
+        "../../../scripts/beyond/draw_syntax.py"
 
 
-add_results(*TABLES_OF_SYNTAX, of="syntax")
+rule syntactic_heads:
+    """Which heads follow which syntactic relations."""
+    input:
+        multiext("<results>/figures/syntactic_heads", ".svg", ".pdf", ".png"),
+
+
+rule attention_trees:
+    """How much trees from the attention of every head are like gold trees."""
+    input:
+        multiext("<results>/figures/attention_trees", ".svg", ".pdf", ".png"),
+
+
+rule attention_to_subjects:
+    """How much verbs attend to their subjects, beside other nouns, by layer."""
+    input:
+        multiext("<results>/figures/attention_to_subjects", ".svg", ".pdf", ".png"),
+
+
+rule attention_probes:
+    """How well probes parse by the attention of all heads."""
+    input:
+        multiext("<results>/figures/attention_probes", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF["syntax"] += [
+    *tables(*TABLES_OF_SYNTAX),
+    *figures("syntactic_heads", "attention_trees", "attention_to_subjects", "attention_probes"),
+]
 
 
 COREFERENCE = "Section 4.2, references and their antecedents"
@@ -134,20 +183,44 @@ rule measure_coreference:
         "../../../scripts/beyond/measure_coreference.py"
 
 
-draw(
-    "draw_coreference",
-    figure(
-        "coreference_heads",
-        "How well heads find the antecedents of pronouns and nouns.",
-        section=COREFERENCE,
-        label="Coreference (Clark et al. 2019)",
-        table="<results>/tables/coreference_methods.csv",
-        heads="<results>/tables/coreference_heads.csv",
-    ),
-    label=f"{RUN_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
-    of="syntax",
-    group="coreference",
-)
+rule draw_coreference:
+    """Draw how well heads find antecedents."""
+    input:
+        coreference_heads=[
+            "<results>/tables/coreference_methods.csv",
+            "<results>/tables/coreference_heads.csv",
+        ],
+    output:
+        report(
+            "<results>/figures/coreference_heads.svg",
+            caption="../../report/coreference_heads.rst",
+            category=COREFERENCE,
+            labels={"result": "Coreference (Clark et al. 2019)"},
+        ),
+        multiext("<results>/figures/coreference_heads", ".pdf", ".png"),
+    log:
+        "<logs>/draw_coreference.log",
+    group:
+        "coreference"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned(
+            "coreference_heads",
+            label=f"{RUN_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
+        ),
+        code=code_of("beyond/draw_syntax.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw coreference_heads"
+    script:
+        "../../../scripts/beyond/draw_syntax.py"
 
 
-add_results(*TABLES_OF_COREFERENCE, of="syntax")
+rule coreference_heads:
+    """How well heads find the antecedents of pronouns and nouns."""
+    input:
+        multiext("<results>/figures/coreference_heads", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF["syntax"] += [*tables(*TABLES_OF_COREFERENCE), *figures("coreference_heads")]

@@ -4,24 +4,9 @@
 from darksecrets.pages.atlas import html as page_of_atlas
 from darksecrets.pages.atlas import measures as measures_of_atlas
 
-TABLES_OF_ATLAS = [
-    str(RESULTS / "tables" / table.file)
-    for table in (
-        *measures_of_atlas.tables().values(),
-        *(contracts.TABLES[name] for name in ("score_means", "learned")),
-    )
-    if is_made(table.name)
-]
-
-
+TABLES_OF_ATLAS = (*measures_of_atlas.tables(), "score_means", "learned")
 # What heads do, beside what disabling them does; see importance.smk.
-TABLES_OF_HEADS = [
-    str(RESULTS / "tables" / table.file)
-    for table in measures_of_atlas.tables(measures_of_atlas.WHAT_HEADS_DO).values()
-    if is_made(table.name)
-]
-
-
+TABLES_OF_HEADS = tuple(measures_of_atlas.tables(measures_of_atlas.WHAT_HEADS_DO))
 # The atlas shows the maps of every task's first fine-tuned model, and what flips its predictions.
 FIRST = {
     task: f"{task}/finetuned/seed-{entry['seeds'][0]}" for task, entry in config["tasks"].items()
@@ -65,7 +50,7 @@ rule atlas:
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
         claims="<results>/tables/claims.csv",
         findings="<results>/tables/findings.csv",
-        tables=TABLES_OF_ATLAS,
+        tables=made_tables(TABLES_OF_ATLAS),
         maps=per_task("<results>/atlas/{task}.json"),
     output:
         page="<results>/atlas.html",
@@ -85,7 +70,7 @@ rule atlas:
                 {seed for entry in config["tasks"].values() for seed in entry["seeds"]}
             ),
             "comparable": PAPER,
-            "figures": {each.files[0].partition("/")[2]: each.tables for each in FIGURES.values()},
+            "figures": compat.tables_of_figures(workflow),
             "left_out": config["left_out"]["interventions"],
             "synthetic": SYNTHETIC,
         },
@@ -98,4 +83,4 @@ rule atlas:
         "../../../scripts/pages/atlas.py"
 
 
-add_results("<results>/atlas.html")
+RESULTS_OF[analyses.PAPER] += ["<results>/atlas.html"]

@@ -6,17 +6,11 @@ from darksecrets.pages.claims import beside_paper, findings
 PAPERS = registry.select_for_run(registry.read(registry.files()), config["analyses"])
 PRINTED = beside_paper.read(beside_paper.NUMBERS, beside_paper.TABLE1)
 # Besides tables that decide, the one of models that decide nothing, because they have not learned their task.
-TABLES_OF_CLAIMS = [
-    str(RESULTS / "tables" / contracts.TABLES[name].file)
-    for name in sorted(
-        {
-            *registry.tables(PAPERS),
-            *(name for one in PRINTED for name in one.question.sources),
-            "learned",
-        }
-    )
-    if is_made(name)
-]
+TABLES_OF_CLAIMS = {
+    *registry.tables(PAPERS),
+    *(name for one in PRINTED for name in one.question.sources),
+    "learned",
+}
 
 
 # Whether the sentences are those that ship with the project: what was found then says nothing about BERT.
@@ -32,12 +26,8 @@ rule claims:
         registry=[shipped(f"claims/{path.name}") for path in registry.files()],
         numbers=shipped("paper/numbers.yaml"),
         table1=shipped("paper/table1.csv"),
-        tables=TABLES_OF_CLAIMS,
-        found=[
-            str(RESULTS / "tables" / contracts.TABLES[name].file)
-            for name in findings.TABLES
-            if is_made(name)
-        ],
+        tables=made_tables(sorted(TABLES_OF_CLAIMS)),
+        found=made_tables(findings.TABLES),
     output:
         table=table("claims"),
         findings=table("findings"),
@@ -69,4 +59,7 @@ rule claims:
         "../../../scripts/pages/claims.py"
 
 
-add_results("claims", "beside_paper", "findings", "<results>/figures/claims.html")
+RESULTS_OF[analyses.PAPER] += [
+    *tables("claims", "beside_paper", "findings"),
+    "<results>/figures/claims.html",
+]

@@ -53,6 +53,7 @@ rule inspect_text:
     resources:
         **ask("forward", gpu=True),
     params:
+        **captioned("inspect", label=LABEL_OF_TEXT),
         code=code_of("pages/inspect_text.py"),
         text=text_given,
         source=lookup(dpath="model", within=config),
@@ -63,9 +64,6 @@ rule inspect_text:
         parse=lookup(dpath="inspect/parse", within=config),
         pipeline=lookup(dpath="annotation/pipeline", within=config),
         seed=lookup(dpath="samples/seed", within=config),
-        label=LABEL_OF_TEXT,
-        shown=captions.escape(LABEL_OF_TEXT),
-        captions=captions_of("inspect", label=LABEL_OF_TEXT),
     message:
         f"Look at the text: results in {LOOK}".replace("<results>", str(RESULTS))
     script:

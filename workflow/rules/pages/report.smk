@@ -4,7 +4,7 @@
 rule describe_run:
     """Describe what made the run: versions, time, memory: commits, seeds, revisions, hardware, time and memory of every rule."""
     input:
-        list(RESULTS_OF_RUN),
+        results_of_run(),
     output:
         page=report(
             "<results>/run.html",
@@ -29,13 +29,13 @@ rule describe_run:
         "../../../scripts/pages/describe_run.py"
 
 
-add_results("<results>/run.html", "<results>/run.json")
+RESULTS_OF[analyses.PAPER] += ["<results>/run.html", "<results>/run.json"]
 
 
 rule report:
     """Build Snakemake's report of everything that `all` makes."""
     input:
-        results=RESULTS_OF_RUN,
+        results=results_of_run(),
         claims="<results>/tables/claims.csv",
     output:
         page="<results>/report.html",

@@ -7,7 +7,6 @@ DISABLING = "Section 4.6, disabling heads and layers"
 LEFT_OUT = config["left_out"]["interventions"]
 SWEPT = bool(config["ablation"]["states"]) and not LEFT_OUT
 SWEPT_TASKS = config["ablation"]["tasks"]
-EFFECT_FIGURES = {"section": DISABLING, "when": SWEPT, "tasks": SWEPT_TASKS}
 SWEPT_MODELS = [
     [task, state, seed]
     for task in SWEPT_TASKS
@@ -138,51 +137,108 @@ rule compare_effects:
         "../../../scripts/paper/compare_effects.py"
 
 
-draw(
-    "draw_ablation",
-    figure(
-        "figure8",
-        "Figure 8: score of every task with each head disabled, compared with the intact model's.",
-        label="Figure 8",
-        **EFFECT_FIGURES,
-        table="<results>/tables/head_ablation.csv",
+rule draw_ablation:
+    """Draw what disabling a head or a layer costs (Figures 8 and 9), and which gains are significant."""
+    input:
+        figure8="<results>/tables/head_ablation.csv",
+        figure9="<results>/tables/layer_ablation.csv",
+        ablation_gains=["<results>/tables/head_ablation.csv", "<results>/tables/survival.csv"],
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "figure9",
-        "Figure 9: score of every task with each layer disabled, compared with the intact model's.",
-        label="Figure 9",
-        **EFFECT_FIGURES,
-        table="<results>/tables/layer_ablation.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "ablation_gains",
-        "Which gains are significant: sorted effects with intervals, and the best head's unbiased gain.",
-        label="Which gains are real",
-        **EFFECT_FIGURES,
-        table="<results>/tables/head_ablation.csv",
-        best="<results>/tables/survival.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    group="effects",
-)
+    output:
+        report(
+            "<results>/figures/figure8.svg",
+            caption="../../report/figure8.rst",
+            category=DISABLING,
+            labels={"result": "Figure 8"},
+        ),
+        multiext("<results>/figures/figure8", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure9.svg",
+            caption="../../report/figure9.rst",
+            category=DISABLING,
+            labels={"result": "Figure 9"},
+        ),
+        multiext("<results>/figures/figure9", ".pdf", ".png"),
+        report(
+            "<results>/figures/ablation_gains.svg",
+            caption="../../report/ablation_gains.rst",
+            category=DISABLING,
+            labels={"result": "Which gains are real"},
+        ),
+        multiext("<results>/figures/ablation_gains", ".pdf", ".png"),
+    log:
+        "<logs>/draw_ablation.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("figure8", "figure9", "ablation_gains"),
+        code=code_of("paper/draw_ablation.py"),
+        metrics=metrics_of(SWEPT_TASKS),
+    message:
+        "Draw figure8, figure9, ablation_gains"
+    script:
+        "../../../scripts/paper/draw_ablation.py"
 
 
-draw(
-    "draw_task_agreement",
-    figure(
-        "task_agreement",
-        "Whether the same heads matter for different tasks: rank correlations of their effects.",
-        section=DISABLING,
-        label="Heads across tasks",
-        when=SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1),
-        tasks=SWEPT_TASKS,
-        table="<results>/tables/task_agreement.csv",
+rule figure8:
+    """Figure 8: score of every task with each head disabled, compared with the intact model's."""
+    input:
+        multiext("<results>/figures/figure8", ".svg", ".pdf", ".png"),
+
+
+rule figure9:
+    """Figure 9: score of every task with each layer disabled, compared with the intact model's."""
+    input:
+        multiext("<results>/figures/figure9", ".svg", ".pdf", ".png"),
+
+
+rule ablation_gains:
+    """Which gains are significant: sorted effects with intervals, and the best head's unbiased gain."""
+    input:
+        multiext("<results>/figures/ablation_gains", ".svg", ".pdf", ".png"),
+
+
+rule draw_task_agreement:
+    """Draw how alike tasks depend on heads."""
+    input:
+        task_agreement="<results>/tables/task_agreement.csv",
         learned="<results>/tables/learned.csv",
-    ),
-    group="effects",
-)
+    output:
+        report(
+            "<results>/figures/task_agreement.svg",
+            caption="../../report/task_agreement.rst",
+            category=DISABLING,
+            labels={"result": "Heads across tasks"},
+        ),
+        multiext("<results>/figures/task_agreement", ".pdf", ".png"),
+    log:
+        "<logs>/draw_task_agreement.log",
+    group:
+        "effects"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("task_agreement"),
+        code=code_of("paper/draw_ablation.py"),
+        metrics=metrics_of(SWEPT_TASKS),
+    message:
+        "Draw task_agreement"
+    script:
+        "../../../scripts/paper/draw_ablation.py"
 
 
-add_results(*EFFECTS, *COMPARISONS, when=SWEPT)
+rule task_agreement:
+    """Whether the same heads matter for different tasks: rank correlations of their effects."""
+    input:
+        multiext("<results>/figures/task_agreement", ".svg", ".pdf", ".png"),
+
+
+if SWEPT:
+    RESULTS_OF[analyses.PAPER] += [
+        *tables(*EFFECTS, *COMPARISONS),
+        *figures("figure8", "figure9", "ablation_gains"),
+    ]
+if SWEPT and (COMPARED_TASKS or len(SWEPT_TASKS) > 1):
+    RESULTS_OF[analyses.PAPER] += figures("task_agreement")

@@ -120,83 +120,174 @@ rule compare_attention:
         "../../../scripts/paper/compare_attention.py"
 
 
-add_results(*(name for name in MEASURED_TABLES if tasks_of(name)), *MODEL_TABLES)
-add_results(*(name for name in MEASURED_TABLES if not tasks_of(name)), when=False)
-add_results(*PAIR_TABLES, when=WORDS_ANNOTATED)
-
-
-draw(
-    "draw_attention",
-    figure(
-        "figure5",
-        "Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head.",
-        section=CHANGES,
-        label="Figure 5",
+rule draw_attention:
+    """Draw what fine-tuning changes (Figure 5), special tokens (Figure 6), and what heads attend to."""
+    input:
+        figure5="<results>/tables/cosine.csv",
+        figure5_layers="<results>/tables/cosine.csv",
+        figure6="<results>/tables/stripes.csv",
+        head_statistics="<results>/tables/head_statistics.csv",
+        learned="<results>/tables/learned.csv",
+    output:
+        report(
+            "<results>/figures/figure5.svg",
+            caption="../../report/figure5.rst",
+            category=CHANGES,
+            labels={"result": "Figure 5"},
+        ),
+        multiext("<results>/figures/figure5", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure5_layers.svg",
+            caption="../../report/figure5_layers.rst",
+            category=CHANGES,
+            labels={"result": "Figure 5, supplement: layers"},
+        ),
+        multiext("<results>/figures/figure5_layers", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure6.svg",
+            caption="../../report/figure6.rst",
+            category=STRIPES,
+            labels={"result": "Figure 6"},
+        ),
+        multiext("<results>/figures/figure6", ".pdf", ".png"),
+        report(
+            "<results>/figures/head_statistics.svg",
+            caption="../../report/head_statistics.rst",
+            category=STRIPES,
+            labels={"result": "Head statistics (Clark et al. 2019)"},
+        ),
+        multiext("<results>/figures/head_statistics", ".pdf", ".png"),
+    log:
+        "<logs>/draw_attention.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("figure5", "figure5_layers", "figure6", "head_statistics"),
+        code=code_of("paper/draw_attention.py"),
+        metrics=METRICS_OF_TASKS,
         options={"scale": config["figures"]["cosine_scale"]},
-        table="<results>/tables/cosine.csv",
+    message:
+        "Draw figure5, figure5_layers, figure6, head_statistics"
+    script:
+        "../../../scripts/paper/draw_attention.py"
+
+
+rule figure5:
+    """Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head."""
+    input:
+        multiext("<results>/figures/figure5", ".svg", ".pdf", ".png"),
+
+
+rule figure5_layers:
+    """Figure 5 by layer: mean and spread, beside other heads and another fine-tuning."""
+    input:
+        multiext("<results>/figures/figure5_layers", ".svg", ".pdf", ".png"),
+
+
+rule figure6:
+    """Figure 6: how much attention goes to [SEP] and to [CLS], per head."""
+    input:
+        multiext("<results>/figures/figure6", ".svg", ".pdf", ".png"),
+
+
+rule head_statistics:
+    """What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation."""
+    input:
+        multiext("<results>/figures/head_statistics", ".svg", ".pdf", ".png"),
+
+
+rule draw_words:
+    """Draw what needs words: all features, what [CLS] attends to (Figure 7), and pairs of words."""
+    input:
+        stripes_index=[
+            "<results>/tables/attention_levels.csv",
+            "<results>/tables/attention_changes.csv",
+        ],
+        figure7="<results>/tables/cls_attention.csv",
+        figure7_controls="<results>/tables/cls_attention.csv",
+        token_pairs=[
+            "<results>/tables/token_pairs.csv",
+            "<results>/tables/token_pair_correlations.csv",
+        ],
+        unless=refusal(config["left_out"]["words"]),
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "figure5_layers",
-        "Figure 5 by layer: mean and spread, beside other heads and another fine-tuning.",
-        section=CHANGES,
-        label="Figure 5, supplement: layers",
-        table="<results>/tables/cosine.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "figure6",
-        "Figure 6: how much attention goes to [SEP] and to [CLS], per head.",
-        section=STRIPES,
-        label="Figure 6",
-        table="<results>/tables/stripes.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "stripes_index",
-        "Index to the stripes: which features get attention in which task, and how fine-tuning changes it.",
-        section=STRIPES,
-        label="Stripes: all features",
-        left_out=config["left_out"]["words"],
-        table="<results>/tables/attention_levels.csv",
-        changes="<results>/tables/attention_changes.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "figure7",
-        "Figure 7: what [CLS] attends to in the last layer.",
-        section=TOKENS,
-        label="Figure 7",
-        left_out=config["left_out"]["words"],
-        table="<results>/tables/cls_attention.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "figure7_controls",
-        "Figure 7 minus the attention that random tokens get.",
-        section=TOKENS,
-        label="Figure 7, supplement: controls",
-        left_out=config["left_out"]["words"],
-        table="<results>/tables/cls_attention.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "token_pairs",
-        "How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa.",
-        section=TOKENS,
-        label="Token pairs",
-        left_out=config["left_out"]["words"],
-        table="<results>/tables/token_pairs.csv",
-        correlations="<results>/tables/token_pair_correlations.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "head_statistics",
-        "What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation.",
-        section=STRIPES,
-        label="Head statistics (Clark et al. 2019)",
-        table="<results>/tables/head_statistics.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    group="features",
-)
+    output:
+        report(
+            "<results>/figures/stripes_index.svg",
+            caption="../../report/stripes_index.rst",
+            category=STRIPES,
+            labels={"result": "Stripes: all features"},
+        ),
+        multiext("<results>/figures/stripes_index", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure7.svg",
+            caption="../../report/figure7.rst",
+            category=TOKENS,
+            labels={"result": "Figure 7"},
+        ),
+        multiext("<results>/figures/figure7", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure7_controls.svg",
+            caption="../../report/figure7_controls.rst",
+            category=TOKENS,
+            labels={"result": "Figure 7, supplement: controls"},
+        ),
+        multiext("<results>/figures/figure7_controls", ".pdf", ".png"),
+        report(
+            "<results>/figures/token_pairs.svg",
+            caption="../../report/token_pairs.rst",
+            category=TOKENS,
+            labels={"result": "Token pairs"},
+        ),
+        multiext("<results>/figures/token_pairs", ".pdf", ".png"),
+    log:
+        "<logs>/draw_words.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("stripes_index", "figure7", "figure7_controls", "token_pairs"),
+        code=code_of("paper/draw_attention.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw stripes_index, figure7, figure7_controls, token_pairs"
+    script:
+        "../../../scripts/paper/draw_attention.py"
+
+
+rule stripes_index:
+    """Index to the stripes: which features get attention in which task, and how fine-tuning changes it."""
+    input:
+        multiext("<results>/figures/stripes_index", ".svg", ".pdf", ".png"),
+
+
+rule figure7:
+    """Figure 7: what [CLS] attends to in the last layer."""
+    input:
+        multiext("<results>/figures/figure7", ".svg", ".pdf", ".png"),
+
+
+rule figure7_controls:
+    """Figure 7 minus the attention that random tokens get."""
+    input:
+        multiext("<results>/figures/figure7_controls", ".svg", ".pdf", ".png"),
+
+
+rule token_pairs:
+    """How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa."""
+    input:
+        multiext("<results>/figures/token_pairs", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF[analyses.PAPER] += [
+    *tables(*MODEL_TABLES, *filter(tasks_of, MEASURED_TABLES)),
+    *figures("figure5", "figure5_layers", "figure6", "head_statistics"),
+]
+if WORDS_ANNOTATED:
+    RESULTS_OF[analyses.PAPER] += [
+        *tables(*PAIR_TABLES),
+        *figures("stripes_index", "figure7", "figure7_controls", "token_pairs"),
+    ]

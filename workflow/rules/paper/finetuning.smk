@@ -146,34 +146,73 @@ rule compare_scores:
         "../../../scripts/paper/compare_scores.py"
 
 
-draw(
-    "draw_scores",
-    figure(
-        "table1",
-        "Table 1: scores of the states of the model, and their differences.",
-        section=CHANGES,
-        label="Table 1",
-        formats=("html", "md", "tex"),
-        scores="<results>/tables/table1.csv",
-        baselines="<results>/tables/baselines.csv",
-        means="<results>/tables/score_means.csv",
-        differences="<results>/tables/score_differences.csv",
-        mean_differences="<results>/tables/mean_differences.csv",
-        learned="<results>/tables/learned.csv",
+rule draw_scores:
+    """Draw Table 1 and the learning curves behind it."""
+    input:
+        table1=[
+            "<results>/tables/table1.csv",
+            "<results>/tables/baselines.csv",
+            "<results>/tables/score_means.csv",
+            "<results>/tables/score_differences.csv",
+            "<results>/tables/mean_differences.csv",
+        ],
+        learning_curves=["<results>/tables/learning_curves.csv", "<results>/tables/baselines.csv"],
         data=per_task("<results>/data/{task}"),
         published=shipped("paper/table1.csv") if PAPER else [],
-    ),
-    figure(
-        "learning_curves",
-        "Losses and scores during the fine-tunings behind Table 1.",
-        section=CHANGES,
-        label="Learning curves",
-        table="<results>/tables/learning_curves.csv",
-        baselines="<results>/tables/baselines.csv",
         learned="<results>/tables/learned.csv",
+    output:
+        report(
+            "<results>/figures/table1.html",
+            caption="../../report/table1.rst",
+            category=CHANGES,
+            labels={"result": "Table 1"},
+        ),
+        multiext("<results>/figures/table1", ".md", ".tex"),
+        report(
+            "<results>/figures/learning_curves.svg",
+            caption="../../report/learning_curves.rst",
+            category=CHANGES,
+            labels={"result": "Learning curves"},
+        ),
+        multiext("<results>/figures/learning_curves", ".pdf", ".png"),
+    log:
+        "<logs>/draw_scores.log",
+    group:
+        "scores"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("table1", "learning_curves"),
+        code=code_of("paper/draw_scores.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw table1, learning_curves"
+    script:
+        "../../../scripts/paper/draw_scores.py"
+
+
+rule table1:
+    """Table 1: scores of the states of the model, and their differences."""
+    input:
+        multiext("<results>/figures/table1", ".html", ".md", ".tex"),
+
+
+rule learning_curves:
+    """Losses and scores during the fine-tunings behind Table 1."""
+    input:
+        multiext("<results>/figures/learning_curves", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF[analyses.PAPER] += [
+    *tables(
+        "learned",
+        "baselines",
+        "table1",
+        "score_means",
+        "score_differences",
+        "mean_differences",
+        "learning_curves",
     ),
-    group="scores",
-)
-
-
-add_results("learned")
+    *expand("<results>/figures/table1.{format}", format=("html", "md", "tex")),
+    *figures("learning_curves"),
+]

@@ -102,31 +102,72 @@ rule count_random_framenet_heads:
         "../../../scripts/paper/count_random_framenet_heads.py"
 
 
-draw(
-    "draw_framenet",
-    figure(
-        "figure3",
-        "Figure 3: heads that attend along frame-semantic links, and what they do on one sentence.",
-        section=RELATIONS,
-        label="Figure 3",
-        table="<results>/tables/framenet_heads.csv",
-        example="<results>/tables/framenet_example.npz",
-    ),
-    figure(
-        "figure3_controls",
-        "How far heads exceed each of six controls along frame-semantic links.",
-        section=RELATIONS,
-        label="Figure 3, supplement: controls",
-        table="<results>/tables/framenet_heads.csv",
-        controls="<results>/tables/framenet_controls.csv",
-    ),
-    figure(
-        "figure4",
-        "Figure 4: a sentence with its frame-semantic annotation.",
-        section=RELATIONS,
-        label="Figure 4",
-        table="<results>/tables/framenet_links.csv",
-    ),
-    label=LINKS_LABEL,
-    group="framenet",
-)
+rule draw_framenet:
+    """Draw the heads along frame-semantic links, their controls and a sentence (Figures 3 and 4)."""
+    input:
+        figure3=["<results>/tables/framenet_heads.csv", "<results>/tables/framenet_example.npz"],
+        figure3_controls=[
+            "<results>/tables/framenet_heads.csv",
+            "<results>/tables/framenet_controls.csv",
+        ],
+        figure4="<results>/tables/framenet_links.csv",
+    output:
+        report(
+            "<results>/figures/figure3.svg",
+            caption="../../report/figure3.rst",
+            category=RELATIONS,
+            labels={"result": "Figure 3"},
+        ),
+        multiext("<results>/figures/figure3", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure3_controls.svg",
+            caption="../../report/figure3_controls.rst",
+            category=RELATIONS,
+            labels={"result": "Figure 3, supplement: controls"},
+        ),
+        multiext("<results>/figures/figure3_controls", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure4.svg",
+            caption="../../report/figure4.rst",
+            category=RELATIONS,
+            labels={"result": "Figure 4"},
+        ),
+        multiext("<results>/figures/figure4", ".pdf", ".png"),
+    log:
+        "<logs>/draw_framenet.log",
+    group:
+        "framenet"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("figure3", "figure3_controls", "figure4", label=LINKS_LABEL),
+        code=code_of("paper/draw_framenet.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw figure3, figure3_controls, figure4"
+    script:
+        "../../../scripts/paper/draw_framenet.py"
+
+
+rule figure3:
+    """Figure 3: heads that attend along frame-semantic links, and what they do on one sentence."""
+    input:
+        multiext("<results>/figures/figure3", ".svg", ".pdf", ".png"),
+
+
+rule figure3_controls:
+    """How far heads exceed each of six controls along frame-semantic links."""
+    input:
+        multiext("<results>/figures/figure3_controls", ".svg", ".pdf", ".png"),
+
+
+rule figure4:
+    """Figure 4: a sentence with its frame-semantic annotation."""
+    input:
+        multiext("<results>/figures/figure4", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF[analyses.PAPER] += [
+    *tables("framenet_links", "framenet_heads", "framenet_controls", "framenet_random"),
+    *figures("figure3", "figure3_controls", "figure4"),
+]

@@ -164,58 +164,131 @@ rule compare_patterns:
         "../../../scripts/paper/compare_patterns.py"
 
 
-draw(
-    "draw_patterns",
-    figure(
-        "figure2",
-        "Figure 2: shares of the patterns per task, before and after fine-tuning.",
-        section=PATTERNS,
-        label="Figure 2",
-        table="<results>/tables/patterns.csv",
+rule draw_patterns:
+    """Draw the shares of patterns (Figure 2), by both definitions, and the pattern of every head."""
+    input:
+        figure2="<results>/tables/patterns.csv",
+        figure2_definitions="<results>/tables/patterns.csv",
+        pattern_heads="<results>/tables/pattern_heads.csv",
         published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
         learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "figure2_definitions",
-        "Figure 2 by both definitions, with intervals as wide as errors on unseen encoders.",
-        section=PATTERNS,
-        label="Figure 2, supplement: both definitions",
-        table="<results>/tables/patterns.csv",
-        published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
-        learned="<results>/tables/learned.csv",
-    ),
-    figure(
-        "pattern_heads",
-        "The commonest pattern of every head, before and after fine-tuning.",
-        section=PATTERNS,
-        label="Pattern of every head",
-        table="<results>/tables/pattern_heads.csv",
-        learned="<results>/tables/learned.csv",
-    ),
-    group="patterns",
-)
+    output:
+        report(
+            "<results>/figures/figure2.svg",
+            caption="../../report/figure2.rst",
+            category=PATTERNS,
+            labels={"result": "Figure 2"},
+        ),
+        multiext("<results>/figures/figure2", ".pdf", ".png"),
+        report(
+            "<results>/figures/figure2_definitions.svg",
+            caption="../../report/figure2_definitions.rst",
+            category=PATTERNS,
+            labels={"result": "Figure 2, supplement: both definitions"},
+        ),
+        multiext("<results>/figures/figure2_definitions", ".pdf", ".png"),
+        report(
+            "<results>/figures/pattern_heads.svg",
+            caption="../../report/pattern_heads.rst",
+            category=PATTERNS,
+            labels={"result": "Pattern of every head"},
+        ),
+        multiext("<results>/figures/pattern_heads", ".pdf", ".png"),
+    log:
+        "<logs>/draw_patterns.log",
+    group:
+        "patterns"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("figure2", "figure2_definitions", "pattern_heads"),
+        code=code_of("paper/draw_patterns.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw figure2, figure2_definitions, pattern_heads"
+    script:
+        "../../../scripts/paper/draw_patterns.py"
 
 
-draw(
-    "draw_classifier",
-    figure(
-        "figure1",
-        "Figure 1: a typical map of every pattern, with its tokens.",
-        section=PATTERNS,
-        label="Figure 1",
-        table="<results>/tables/typical_maps.csv",
+rule figure2:
+    """Figure 2: shares of the patterns per task, before and after fine-tuning."""
+    input:
+        multiext("<results>/figures/figure2", ".svg", ".pdf", ".png"),
+
+
+rule figure2_definitions:
+    """Figure 2 by both definitions, with intervals as wide as errors on unseen encoders."""
+    input:
+        multiext("<results>/figures/figure2_definitions", ".svg", ".pdf", ".png"),
+
+
+rule pattern_heads:
+    """The commonest pattern of every head, before and after fine-tuning."""
+    input:
+        multiext("<results>/figures/pattern_heads", ".svg", ".pdf", ".png"),
+
+
+rule draw_classifier:
+    """Draw typical maps (Figure 1) and the quality of their classification."""
+    input:
+        figure1="<results>/tables/typical_maps.csv",
+        pattern_quality=[
+            "<results>/tables/pattern_predictions.csv",
+            "<results>/tables/pattern_cv.csv",
+        ],
         maps="<results>/tables/typical_maps.npz",
-    ),
-    figure(
-        "pattern_quality",
-        "How well patterns are classified on encoders left out, and what is confused.",
-        section=PATTERNS,
-        label="Quality of the classifier",
-        table="<results>/tables/pattern_predictions.csv",
-        scores="<results>/tables/pattern_cv.csv",
-    ),
-    group="classifier",
-)
+    output:
+        report(
+            "<results>/figures/figure1.svg",
+            caption="../../report/figure1.rst",
+            category=PATTERNS,
+            labels={"result": "Figure 1"},
+        ),
+        multiext("<results>/figures/figure1", ".pdf", ".png"),
+        report(
+            "<results>/figures/pattern_quality.svg",
+            caption="../../report/pattern_quality.rst",
+            category=PATTERNS,
+            labels={"result": "Quality of the classifier"},
+        ),
+        multiext("<results>/figures/pattern_quality", ".pdf", ".png"),
+    log:
+        "<logs>/draw_classifier.log",
+    group:
+        "classifier"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("figure1", "pattern_quality"),
+        code=code_of("paper/draw_classifier.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw figure1, pattern_quality"
+    script:
+        "../../../scripts/paper/draw_classifier.py"
 
 
-add_results("<results>/tables/pattern_maps.parquet", "pattern_agreement")
+rule figure1:
+    """Figure 1: a typical map of every pattern, with its tokens."""
+    input:
+        multiext("<results>/figures/figure1", ".svg", ".pdf", ".png"),
+
+
+rule pattern_quality:
+    """How well patterns are classified on encoders left out, and what is confused."""
+    input:
+        multiext("<results>/figures/pattern_quality", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF[analyses.PAPER] += [
+    *tables(
+        "patterns",
+        "pattern_heads",
+        "pattern_agreement",
+        "pattern_maps",
+        "pattern_predictions",
+        "pattern_cv",
+        "typical_maps",
+    ),
+    *figures("figure1", "figure2", "figure2_definitions", "pattern_heads", "pattern_quality"),
+]

@@ -40,7 +40,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     its interval). All seeds are drawn. The scale is linear within the noise and logarithmic beyond,
     so that no head lies outside of the panel.
     """
-    table, best = sources.table(HEAD_ABLATION), sources.table(SURVIVAL, "best")
+    table, best = sources.table(HEAD_ABLATION), sources.table(SURVIVAL)
     metrics = sources.main_metrics
 
     def heads(axes: kit.Axes, task: str) -> None:

@@ -31,7 +31,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     scale; right is its change by fine-tuning, minus that of random tokens. Both are means over the
     heads of the encoder. Bold numbers differ from their control.
     """
-    levels, changes = sources.table(ATTENTION_LEVELS), sources.table(ATTENTION_CHANGES, "changes")
+    levels, changes = sources.table(ATTENTION_LEVELS), sources.table(ATTENTION_CHANGES)
     chosen = (levels["state"] == "finetuned") & (levels["measure"] == GREATEST)
     levels, changes = levels[chosen & levels["layer"].isna()], changes[changes["layer"].isna()]
     tasks = sources.tasks

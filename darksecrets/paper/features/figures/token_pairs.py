@@ -33,7 +33,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     rows = table[(table["state"] == "finetuned") & (table["examples"] > 0)]
     rows = rows.assign(passes=rows["q_value"] < LEVEL)
     heads = rows.groupby(["task", "relation", "layer", "head"])[_NUMBERS].mean().reset_index()
-    correlations = sources.table(TOKEN_PAIR_CORRELATIONS, "correlations")
+    correlations = sources.table(TOKEN_PAIR_CORRELATIONS)
     correlations = correlations[correlations["state"] == "finetuned"]
 
     def pairs(axes: kit.Axes, task: str, relation: str) -> kit.ScalarMappable:

@@ -25,7 +25,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     line. A dashed line is the score of a model that always predicts the most frequent label; a task
     whose majority has no score gets none.
     """
-    table, baselines = sources.table(LEARNING_CURVES), sources.table(BASELINES, "baselines")
+    table, baselines = sources.table(LEARNING_CURVES), sources.table(BASELINES)
     metrics = sources.main_metrics
 
     def loss(axes: kit.Axes, task: str) -> None:

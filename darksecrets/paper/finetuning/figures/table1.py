@@ -110,15 +110,15 @@ ul { padding-left: 1.2em; max-width: 60em; overflow-wrap: anywhere; }
 def draw(sources: Sources) -> dict[str, str]:
     """Write Table 1 from a run's tables, with the paper's numbers if they are among them."""
     published = sources.paths("published")
-    rows = sources.table(tables.LEARNED, "learned").to_dict("records")
+    rows = sources.table(tables.LEARNED).to_dict("records")
     table = Table1(
-        scores=sources.table(tables.SCORES, "scores"),
-        means=sources.table(tables.SCORE_MEANS, "means"),
-        differences=sources.table(tables.SCORE_DIFFERENCES, "differences"),
-        averaged=sources.table(tables.MEAN_DIFFERENCES, "mean_differences"),
+        scores=sources.table(tables.SCORES),
+        means=sources.table(tables.SCORE_MEANS),
+        differences=sources.table(tables.SCORE_DIFFERENCES),
+        averaged=sources.table(tables.MEAN_DIFFERENCES),
         tasks=sources.metrics,
         label=sources.label,
-        baselines=sources.table(tables.BASELINES, "baselines"),
+        baselines=sources.table(tables.BASELINES),
         sizes=read_sizes(dict(zip(sources.tasks, sources.paths("data"), strict=True))),
         paper=read_paper(published[0]) if published else None,
         unlearned=learned.unlearned(rows),

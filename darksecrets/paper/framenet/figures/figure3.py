@@ -30,7 +30,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     percentile are framed; a dot marks those that exceed all controls. Below each map is what
     the linked word piece attends to that attends most to the predicate.
     """
-    example, table = Example.load(sources.file("example")), sources.table(HEADS)
+    example, table = Example.load(sources.file("framenet_example")), sources.table(HEADS)
     rows = table[(table["state"] != RANDOM) & (table["direction"] == ELEMENT_TO_PREDICATE)]
     numbers = {
         f"Layer {layer}, head {head}": number

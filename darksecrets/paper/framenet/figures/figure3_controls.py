@@ -40,7 +40,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     Colours begin at 0: what a head lacks compared with a control says nothing of links. Dots mark
     heads that exceed all of them. The headline counts them, with random weights beside.
     """
-    table, controls = sources.table(HEADS), sources.table(CONTROLS_OF_HEADS, "controls")
+    table, controls = sources.table(HEADS), sources.table(CONTROLS_OF_HEADS)
     own = controls[controls["state"] != RANDOM]
     end = max(float(own["difference"].max()), kit.LEAST_DIFFERENCE)
 

@@ -22,7 +22,7 @@ BASELINE, BOX, ARC = 43.0, 13.0, 9.0
 
 def draw(sources: kit.Sources) -> kit.Figure:
     """Draw one of the sentences: predicate and elements as labelled spans, connected by arcs."""
-    chosen = choose(read_table(sources.file("table")))
+    chosen = choose(read_table(sources.file("framenet_links")))
     with style():
         words = _layout(chosen.sentence)
         width = kit.COLUMN if words[-1][1] + MARGIN < kit.COLUMN * 72 else kit.PAGE

@@ -35,7 +35,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     definition, of encoders left out, if there are several.
     """
     predictions = sources.table(tables.PATTERN_PREDICTIONS)
-    scores = sources.table(tables.PATTERN_CV, "scores")
+    scores = sources.table(tables.PATTERN_CV)
     left_out = max(set(predictions["left_out"]))  # `model` rather than `example`
     shown = quality.predictions_of(tables.CNN, predictions, left_out, STRICT)
     weighted = kit.pick(scores, metric="weighted_f1", classifier=list(_LOOKS))

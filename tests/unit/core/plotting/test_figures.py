@@ -36,7 +36,7 @@ def similarities(
 
 
 def draw5(table: pd.DataFrame, tasks: list[str], scale: str = "data") -> style.Figure:
-    sources = Given({task: TASKS[task].metrics for task in tasks}, LABEL, table=table)
+    sources = Given({task: TASKS[task].metrics for task in tasks}, LABEL, cosine=table)
     sources.options["scale"] = scale
     return figure5.draw(sources)
 
@@ -46,7 +46,7 @@ def test_mean_spread_and_references_of_every_layer_are_in_the_supplement(
     seeds: tuple[int, ...],
 ) -> None:
     table = similarities(["MRPC", "RTE"], 6, 4, seeds)
-    sources = Given({task: TASKS[task].metrics for task in ("MRPC", "RTE")}, LABEL, table=table)
+    sources = Given({task: TASKS[task].metrics for task in ("MRPC", "RTE")}, LABEL, cosine=table)
     figure = figure5_layers.draw(sources)
     floors = ["other_heads", "other_seed"][: len(seeds)]
     for task in ("MRPC", "RTE"):
@@ -89,7 +89,7 @@ from darksecrets.core.plotting.drawing import Given
 from darksecrets.core.plotting.style import save
 folder = Path(sys.argv[1])
 table = pd.read_csv(folder / "table.csv")
-figure = figure5.draw(Given({"RTE": ["accuracy"]}, sys.argv[2], table=table))
+figure = figure5.draw(Given({"RTE": ["accuracy"]}, sys.argv[2], cosine=table))
 save(figure, [folder / f"f.{s}" for s in ("pdf", "svg", "png")],
      script="scripts/figure5.py", title=f"Figure 5, {sys.argv[2]}")
 heavy = {"torch", "transformers", "datasets", "sklearn", "tensorflow"} & set(sys.modules)

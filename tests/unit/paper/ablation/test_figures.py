@@ -54,7 +54,7 @@ def panel_of(figure: Figure, task: str) -> Axes:
 
 def test_every_cell_is_the_mean_over_seeds_of_a_head_around_the_intact_model() -> None:
     table = effects(ALL, 3, 4, (1, 2, 5))
-    figure = draw_with(figure8.draw, ALL, table=table)
+    figure = draw_with(figure8.draw, ALL, head_ablation=table)
     for task in ALL:
         axes = panel_of(figure, task)
         rows = drawn_rows(table, task)
@@ -66,7 +66,7 @@ def test_every_cell_is_the_mean_over_seeds_of_a_head_around_the_intact_model() -
 
 def test_every_dot_is_a_score_without_a_layer_and_numbers_are_means_over_seeds() -> None:
     table = of_layers(effects(ALL, 3, 4, (1, 2, 5)))
-    figure = draw_with(figure9.draw, ALL, table=table)
+    figure = draw_with(figure9.draw, ALL, layer_ablation=table)
     for task in ALL:
         axes, rows = panel_of(figure, task), drawn_rows(table, task)
         found = sorted((x, round(y)) for line in axes.lines[1:] for x, y in line.get_xydata())
@@ -84,7 +84,7 @@ def test_marked_are_scores_that_differ_significantly_one_way_for_most_seeds() ->
     both_ways = (table["layer"] == 3) & (table["head"] == 1)
     table.loc[both_ways, "q_value"] = 0.001
     table.loc[both_ways, "delta"] = table["seed"].map({1: 2.0, 2: -2.0, 3: 0.0})
-    figure = draw_with(figure8.draw, ["RTE"], table=table)
+    figure = draw_with(figure8.draw, ["RTE"], head_ablation=table)
     axes = panel_of(figure, "RTE")
     expected: dict[int, set[tuple[int, int]]] = {1: set(), -1: set()}
     rows = drawn_rows(table, "RTE")
@@ -107,15 +107,17 @@ def test_the_headline_of_layers_counts_those_needed_and_names_the_most_needed() 
     table.loc[table["layer"] == 4, "q_value"] = 0.001
     table["delta"] = np.where(table["layer"] == 4, -9.0, -1.0)
     table.loc[(table["task"] == "QNLI") & (table["layer"] == 4), "delta"] = -12.0
-    said = " ".join(headline_of(draw_with(figure9.draw, ["RTE", "QNLI"], table=table)).split())
+    said = " ".join(
+        headline_of(draw_with(figure9.draw, ["RTE", "QNLI"], layer_ablation=table)).split()
+    )
     assert said.startswith("2 of 12 layers are needed significantly")
     assert said.endswith("the most, layer 4 on QNLI, costs 12 points")
 
 
 def test_scores_that_are_all_equal_are_drawn() -> None:
     table = effects(["RTE"], 2, 2, (1,)).assign(score=81.0, delta=0.0)
-    FigureCanvasAgg(draw_with(figure8.draw, ["RTE"], table=table)).draw()
-    FigureCanvasAgg(draw_with(figure9.draw, ["RTE"], table=of_layers(table))).draw()
+    FigureCanvasAgg(draw_with(figure8.draw, ["RTE"], head_ablation=table)).draw()
+    FigureCanvasAgg(draw_with(figure9.draw, ["RTE"], layer_ablation=of_layers(table))).draw()
 
 
 @pytest.mark.parametrize("diagonal", [True, False])
@@ -129,11 +131,11 @@ def test_every_pair_of_tasks_has_a_cell_with_its_correlation(diagonal: bool) -> 
         for other in ALL[number if diagonal else number + 1 :]
     ]
     table = pd.DataFrame(rows).sample(frac=1, random_state=1)
-    figure = draw_with(task_agreement.draw, ALL, table=table)
+    figure = draw_with(task_agreement.draw, ALL, task_agreement=table)
     values = cells_of(figure, "tasks")
     for row in table[table["state"] == "finetuned"].to_dict("records"):
         found = values[ALL.index(row["other_task"]), ALL.index(row["task"])]
         assert found == pytest.approx(row["spearman"])
     assert np.isnan(values[np.triu_indices(len(ALL), 0 if not diagonal else 1)]).all()
     with pytest.raises(InputError, match="no rows with state finetuned"):
-        draw_with(task_agreement.draw, ["RTE"], table=table.iloc[:0])
+        draw_with(task_agreement.draw, ["RTE"], task_agreement=table.iloc[:0])

@@ -80,7 +80,7 @@ def select(data, **columns):
 
 
 def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
-    figure = draw_with(figure6.draw, ALL, table=striped)
+    figure = draw_with(figure6.draw, ALL, stripes=striped)
     for name in ("[SEP]", "[CLS]"):
         for task in ALL:
             rows = select(striped, state="finetuned", feature=name, task=task)
@@ -94,13 +94,13 @@ def test_figure6_has_a_row_for_sep_and_one_for_cls_after_fine_tuning(striped):
     said = f"Heads give up to {sep:.0f}% of their attention to [SEP], up to {cls:.0f}% to [CLS]"
     assert " ".join(headline_of(figure).split()) == said
     with pytest.raises(InputError, match=r"no rows with feature \[SEP\], task other"):
-        draw_with(figure6.draw, ["RTE", "other"], table=striped)
+        draw_with(figure6.draw, ["RTE", "other"], stripes=striped)
 
 
 @pytest.mark.parametrize("feature", ["[SEP]", "[CLS]"])
 def test_attention_that_is_nearly_uniform_is_pale(striped, feature):
     uniform = striped.assign(uniform=0.05, weight=0.05 + striped["weight"] / 1000)
-    figure = draw_with(figure6.draw, ALL, table=uniform)
+    figure = draw_with(figure6.draw, ALL, stripes=uniform)
     cells, (low, high) = cells_of(figure, f"RTE {feature}"), clim(figure, f"RTE {feature}")
     assert low == 0
     assert cells.max() < 0.4 * high
@@ -133,7 +133,9 @@ def index_tables(tasks, seed=2):
 @pytest.mark.parametrize("tasks", [ALL[:1], MANY], ids=len)
 def test_the_index_has_a_cell_for_every_feature_and_task(tasks):
     levels, changes = (t[t["feature"] != "negation"] for t in index_tables(tasks))
-    figure = draw_with(stripes_index.draw, tasks, table=levels, changes=changes)
+    figure = draw_with(
+        stripes_index.draw, tasks, attention_levels=levels, attention_changes=changes
+    )
     groups = -(-len(tasks) // 8)
     beside = -(-len(tasks) // groups)
     chosen = select(levels, state="finetuned", measure="greatest")
@@ -164,8 +166,8 @@ def attention_from_cls():
 def test_figure7_has_features_as_rows_and_heads_of_the_last_layer_as_columns():
     data = attention_from_cls()
     data = data[(data["feature"] != "negation") | (data["task"] != "QQP")]
-    figure = draw_with(figure7.draw, ALL, table=data)
-    supplement = draw_with(figure7_controls.draw, ALL, table=data)
+    figure = draw_with(figure7.draw, ALL, cls_attention=data)
+    supplement = draw_with(figure7_controls.draw, ALL, cls_attention=data)
     for task in ALL:
         weights, excess = cells_of(figure, task), cells_of(supplement, task)
         dots = marked(axes_named(figure, task), "above the control")
@@ -190,21 +192,21 @@ def test_figure7_names_the_feature_that_is_furthest_above_its_control():
     data["control"] = data["weight"]
     best = (data["feature"] == "verb") & (data["head"] == 2) & (data["state"] == "finetuned")
     data.loc[best, ["weight", "control"]] = 0.95, 0.1
-    said = " ".join(headline_of(draw_with(figure7.draw, ALL, table=data)).split())
+    said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
     assert said == "[CLS] attends most beyond chance to a verb: 95% in a task's best head"
 
 
 def test_figure7_names_no_feature_if_none_is_above_its_control():
     data = attention_from_cls()
     data["control"] = data["weight"]
-    said = " ".join(headline_of(draw_with(figure7.draw, ALL, table=data)).split())
+    said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
     assert said == "[CLS] attends to no feature more than to random tokens"
 
 
 def test_head_statistics_are_means_over_heads_and_tasks_with_the_range_of_tasks():
     statistics, tasks = head_statistics.STATISTICS, ["RTE", "SST-2"]
     data = table("statistic", [*statistics, "entropy"], ["value", "uniform"], tasks=tasks)
-    figure = draw_with(head_statistics.draw, tasks, table=data)
+    figure = draw_with(head_statistics.draw, tasks, head_statistics=data)
     for name in statistics:
         axes = axes_named(figure, name)
         rows = select(data, statistic=name)
@@ -223,4 +225,4 @@ def test_head_statistics_are_means_over_heads_and_tasks_with_the_range_of_tasks(
                 assert [layer + 1, round(by_task[:, layer].min(), 9)] in corners
                 assert [layer + 1, round(by_task[:, layer].max(), 9)] in corners
     with pytest.raises(InputError, match="no rows with task QQP"):
-        draw_with(head_statistics.draw, ["QQP"], table=data)
+        draw_with(head_statistics.draw, ["QQP"], head_statistics=data)

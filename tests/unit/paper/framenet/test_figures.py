@@ -80,7 +80,7 @@ def example(tmp_path):
 def test_figure3_has_the_published_direction_with_two_maps_and_their_distributions(example):
     path, shown = example
     table, _ = heads_and_controls()
-    figure = draw_with(figure3.draw, ["RTE"], {"example": path}, table=table)
+    figure = draw_with(figure3.draw, ["RTE"], {"framenet_example": path}, framenet_heads=table)
     rows = table[table["state"] == "pretrained"]
     rows = rows[rows["direction"] == "element_to_predicate"]
     weights = rows.sort_values(["layer", "head"])["weight"].to_numpy().reshape(LAYERS, HEADS)
@@ -98,7 +98,9 @@ def test_figure3_has_the_published_direction_with_two_maps_and_their_distributio
 
 def test_the_supplement_has_every_control_in_both_directions_and_counts_untrained_heads():
     table, controls = heads_and_controls(exceeding=((2, 1), (3, 4)), by_chance=((1, 1),))
-    figure = draw_with(figure3_controls.draw, ["RTE"], table=table, controls=controls)
+    figure = draw_with(
+        figure3_controls.draw, ["RTE"], framenet_heads=table, framenet_controls=controls
+    )
     own = controls[controls["state"] == "pretrained"]
     for (name, direction), rows in own.groupby(["control", "direction"]):
         cells = cells_of(figure, f"{name} {direction}")

@@ -74,7 +74,7 @@ def scores_of(table):
 def test_bars_have_the_lengths_of_the_table(seeds):
     """Thick bars are of fine-tuned models, thin ones of pre-trained; means over seeds."""
     table, tasks = shares(ALL[:3], seeds), ALL[:3]
-    figure = draw_with(figure2.draw, tasks, table=table)
+    figure = draw_with(figure2.draw, tasks, patterns=table)
     rows = table[table["definition"] == "strict"]
     means = rows.groupby(["task", "state", "pattern"])["share"].mean()
     axes = axes_named(figure, "shares")
@@ -109,14 +109,14 @@ def test_the_headline_has_the_least_and_the_greatest_share():
 
 
 def figure2_headline(table, tasks):
-    figure = draw_with(figure2.draw, tasks, table=table)
+    figure = draw_with(figure2.draw, tasks, patterns=table)
     return " ".join(headline_of(figure).split())
 
 
 def test_the_papers_range_is_drawn_only_where_its_numbers_are_given():
-    plain = draw_with(figure2.draw, ALL, table=shares(ALL))
+    plain = draw_with(figure2.draw, ALL, patterns=shares(ALL))
     assert not axes_named(plain, "shares").lines
-    figure = draw_with(figure2.draw, ALL, {"published": PUBLISHED}, table=shares(ALL))
+    figure = draw_with(figure2.draw, ALL, {"published": PUBLISHED}, patterns=shares(ALL))
     ends = [line.get_xdata()[0] for line in axes_named(figure, "shares").lines]
     assert ends == list(figure2.PAPER_RANGE)
 
@@ -124,7 +124,7 @@ def test_the_papers_range_is_drawn_only_where_its_numbers_are_given():
 @pytest.mark.parametrize("seeds", [(1,), (1, 2)])
 def test_dots_are_shares_under_both_definitions_with_their_intervals(seeds):
     table, tasks = shares(ALL[:3], seeds), ALL[:3]
-    figure = draw_with(figure2_definitions.draw, tasks, {"published": PUBLISHED}, table=table)
+    figure = draw_with(figure2_definitions.draw, tasks, {"published": PUBLISHED}, patterns=table)
     tuned = table[table["state"] == "finetuned"]
     means = tuned.groupby(["definition", "task", "pattern"])[["share", "ci_low", "ci_high"]].mean()
     published = pd.read_csv(PUBLISHED).set_index(["model", "task", "pattern"])["share"]
@@ -153,7 +153,7 @@ def test_a_supplement_compares_the_definitions_and_says_what_random_weights_show
     both = [table, table[table["state"] != "random"]]
     texts = []
     for rows in both:
-        figure = draw_with(figure2_definitions.draw, ["RTE"], table=rows)
+        figure = draw_with(figure2_definitions.draw, ["RTE"], patterns=rows)
         texts.append(" ".join(" ".join(text.get_text() for text in written(figure)).split()))
     rows = table[table["pattern"] == "heterogeneous"].set_index(["definition", "state"])["share"]
     said = f"With random weights {100 * rows['strict', 'random']:.0f}% are heterogeneous"
@@ -169,14 +169,16 @@ def test_a_supplement_compares_the_definitions_and_says_what_random_weights_show
 def test_a_table_of_shares_with_holes_is_refused(tmp_path: Path):
     table = shares(["RTE", "MRPC"])
     with pytest.raises(InputError, match=r"no rows with definition strict, .*task"):
-        draw_with(figure2.draw, ["QNLI"], table=table)
+        draw_with(figure2.draw, ["QNLI"], patterns=table)
     with pytest.raises(InputError, match=r"the columns are .* instead of .*ci_high"):
-        draw_from_file(figure2.draw, "RTE", table.drop(columns="ci_high"), tmp_path)
+        draw_from_file(
+            figure2.draw, "RTE", table.drop(columns="ci_high"), tmp_path / "patterns.csv"
+        )
 
 
 def test_every_head_has_the_letter_colour_and_share_of_its_commonest_pattern():
     table = heads(["RTE"])
-    figure = draw_with(pattern_heads.draw, ["RTE"], table=table)
+    figure = draw_with(pattern_heads.draw, ["RTE"], pattern_heads=table)
     axes = axes_named(figure, "RTE finetuned")
     letters = {text.get_position(): text.get_text() for text in axes.texts}
     squares = {tuple(np.round(p.get_center(), 9)): p for p in axes.patches}
@@ -187,7 +189,7 @@ def test_every_head_has_the_letter_colour_and_share_of_its_commonest_pattern():
         areas.append(squares[head, layer].get_width() ** 2 / best["share"])
     assert areas == pytest.approx([areas[0]] * 12), "area proportional to the share"
     with pytest.raises(InputError, match="no rows with task RTE, state pretrained"):
-        draw_with(pattern_heads.draw, ["RTE"], table=rows)
+        draw_with(pattern_heads.draw, ["RTE"], pattern_heads=rows)
 
 
 def typical_cases():
@@ -235,7 +237,7 @@ def test_figure_1_draws_the_saved_maps(tmp_path):
     data = Annotations(mapset.table, mapset.maps)
     typical.save(table, data, tmp_path / "maps.npz")
     maps = typical.read(table, tmp_path / "maps.npz")
-    figure = draw_with(figure1.draw, ["RTE"], {"maps": tmp_path / "maps.npz"}, table=table)
+    figure = draw_with(figure1.draw, ["RTE"], {"maps": tmp_path / "maps.npz"}, typical_maps=table)
     for name, weights in zip(table["label"], maps, strict=True):
         drawn = axes_named(figure, name.capitalize()).images[0].get_array()
         np.testing.assert_array_equal(drawn, weights.astype(np.float32))
@@ -245,7 +247,7 @@ def test_figure_1_draws_the_saved_maps(tmp_path):
 
 def test_quality_shows_the_scores_and_the_confusions_of_the_table():
     table, scores = scores_of(predictions(200))
-    figure = draw_with(pattern_quality.draw, ["RTE"], table=table, scores=scores)
+    figure = draw_with(pattern_quality.draw, ["RTE"], pattern_predictions=table, pattern_cv=scores)
     shown = quality.predictions_of("cnn", table, tables.MODEL, "strict")
     counts = quality.confusion(shown)
     (name,) = (axes.get_label() for axes in figure.axes if str(axes.get_label()).startswith("Maps"))

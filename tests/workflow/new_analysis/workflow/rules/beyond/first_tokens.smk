@@ -25,17 +25,36 @@ rule measure_first_tokens:
         "../../../scripts/beyond/measure_first_tokens.py"
 
 
-draw(
-    "draw_first_tokens",
-    figure(
-        "first_token_heads",
-        "How much heads attend to the first token.",
-        section="Section 4.4, first tokens",
-        label="First tokens",
-        table="<results>/tables/first_tokens.csv",
-    ),
-    of="first_tokens",
-)
+rule draw_first_tokens:
+    """Draw how much heads attend to the first token."""
+    input:
+        first_token_heads="<results>/tables/first_tokens.csv",
+    output:
+        report(
+            "<results>/figures/first_token_heads.svg",
+            caption="../../report/first_token_heads.rst",
+            category="Section 4.4, first tokens",
+            labels={"result": "First tokens"},
+        ),
+        multiext("<results>/figures/first_token_heads", ".pdf", ".png"),
+    log:
+        "<logs>/draw_first_tokens.log",
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        code=code_of("beyond/draw_first_tokens.py"),
+        metrics=METRICS_OF_TASKS,
+        **captioned("first_token_heads"),
+    message:
+        "Draw first_token_heads"
+    script:
+        "../../../scripts/beyond/draw_first_tokens.py"
 
 
-add_results("first_tokens", of="first_tokens")
+rule first_token_heads:
+    """How much heads attend to the first token."""
+    input:
+        multiext("<results>/figures/first_token_heads", ".svg", ".pdf", ".png"),
+
+
+RESULTS_OF["first_tokens"] += [*tables("first_tokens"), *figures("first_token_heads")]

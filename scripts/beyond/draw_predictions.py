@@ -1,0 +1,17 @@
+"""Draw what an encoder predicts."""
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Draw each figure of the rule from tables of the run."""
+    from darksecrets.beyond.predictions import shown
+    from darksecrets.core.plotting.drawing import draw_figures
+
+    draw_figures(
+        job,
+        minimal_pairs=shown.draw_minimal_pairs,
+        cloze=shown.draw_cloze,
+        impact_trees=shown.draw_impact_trees,
+    )

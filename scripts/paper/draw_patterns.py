@@ -1,0 +1,17 @@
+"""Draw shares of patterns."""
+
+from darksecrets.core.run.job import Job, script
+
+
+@script
+def main(job: Job) -> None:
+    """Draw each figure of the rule from tables of the run."""
+    from darksecrets.core.plotting.drawing import draw_figures
+    from darksecrets.paper.patterns.figures import figure2, figure2_definitions, pattern_heads
+
+    draw_figures(
+        job,
+        figure2=figure2.draw,
+        figure2_definitions=figure2_definitions.draw,
+        pattern_heads=pattern_heads.draw,
+    )
