@@ -58,10 +58,15 @@ def metrics_of(tasks: Iterable[str]) -> dict[str, list[str]]:
 
 def captioned(*names: str, label: str = RUN_LABEL) -> dict:
     """Parameters of rules that draw figures: what captions and small print say."""
-    shown = {"shown": captions.escape(label), "paper": PAPER}
     folder = RULES.parent / "report"
 
-    def plain(wildcards) -> dict[str, str]:
-        return {name: captions.plain(folder / f"{name}.rst", config, shown) for name in names}
+    def plain_captions(wildcards) -> dict[str, str]:
+        params = {"shown": label, "paper": PAPER}
+        return {name: captions.plain(folder / f"{name}.rst", config, params) for name in names}
 
-    return {"label": label, "captions": plain, **shown}
+    return {
+        "label": label,
+        "shown": captions.escape(label),
+        "paper": PAPER,
+        "captions": plain_captions,
+    }
