@@ -28,7 +28,7 @@ FLOORS: dict[str, list[set[str]]] = {
         *({"attention"}, {"interventions"}),
     ],
     "paper": [{"finetuning", "patterns", "framenet", "features", "ablation"}],
-    "beyond": [{"analyses"}, {OTHERS}, {"subnetworks"}],
+    "beyond": [{"analyses"}, {"head_measures"}, {OTHERS}, {"subnetworks"}],
     "pages": [{"claims", "inspect", "report"}, {"contracts", "atlas"}],
 }
 """From the bottom. A package imports from floors below its own, and on its floor from those before
@@ -265,6 +265,42 @@ def test_modules_form_no_circle(imports) -> None:
 
 def test_the_package_knows_nothing_of_the_workflow(imports) -> None:
     assert not outside(imports)
+
+
+_USED = re.compile(r"\b(?:darksecrets\.|scripts/)(core|paper|beyond|pages)\b")
+
+
+def climbing(root: Path) -> list[str]:
+    """Scripts and rule files of a floor that use the package, or scripts, of a floor above."""
+    floors, found = list(FLOORS), []
+    for floor in floors:
+        files = [*(root / "scripts" / floor).glob("*.py")]
+        files += (root / "workflow" / "rules" / floor).glob("*.smk")
+        for file in sorted(files):
+            used = set(_USED.findall(file.read_text(encoding="utf-8")))
+            above = used & {*floors[floors.index(floor) + 1 :]}
+            found += [f"{file.relative_to(root)} uses {name}" for name in sorted(above)]
+    return found
+
+
+def test_scripts_and_rules_use_no_floor_above_their_own(root) -> None:
+    assert not climbing(root)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("scripts/beyond/probe.py", "    from darksecrets.pages.contracts import TABLES"),
+        ("workflow/rules/paper/probe.smk", 'script:\n "../../../scripts/beyond/probe.py"'),
+        ("workflow/rules/core/probe.smk", "import darksecrets.paper.ablation"),
+    ],
+)
+def test_a_script_or_a_rule_that_climbs_is_found(file, line, tmp_path) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(f"from darksecrets.core.run.job import Job\n{line}\n")
+    (found,) = climbing(tmp_path)
+    assert found.startswith(f"{file} uses ")
 
 
 def test_tables_are_read_and_figures_drawn_without_heavy_libraries(imports) -> None:

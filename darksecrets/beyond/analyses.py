@@ -17,6 +17,7 @@ from typing import Any
 
 from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.tables import Table
 
 PAPER, ALL = "paper", "all"
 """The analysis that every run makes, and the word for all others."""
@@ -94,11 +95,16 @@ def checks(named: Iterable[str]) -> list[Callable[[Mapping[str, Any]], None]]:
 
 
 @cache
+def tables() -> dict[str, Table]:
+    """The tables that are beyond the paper, by name."""
+    return {table.name: table for one in find().values() for table in _tables_of(one)}
+
+
+@cache
 def analyses_by_table() -> dict[str, str]:
     """The analysis of each table that is beyond the paper."""
-    return {
-        table.name: one.name
-        for one in find().values()
-        for tables in one.tables.values()
-        for table in tables
-    }
+    return {table.name: one.name for one in find().values() for table in _tables_of(one)}
+
+
+def _tables_of(one: Analysis) -> list[Table]:
+    return [table for tables in one.tables.values() for table in tables]

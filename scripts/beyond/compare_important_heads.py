@@ -1,15 +1,22 @@
 """Correlate the importance of heads with what they do (Voita et al. 2019; Prasanna et al. 2020)."""
 
-from _measures import measures_of_heads
-
 from darksecrets.core.run.job import Job, script
 
 
 @script
 def main(job: Job) -> None:
     """Write the rank correlations with every measure of heads that the run has."""
+    from darksecrets.beyond.head_measures import HEAD_MEASURES, tables
     from darksecrets.beyond.importance.declared import HEAD_IMPORTANCE, IMPORTANT_HEADS
     from darksecrets.beyond.importance.statistics import important_heads
 
-    found = important_heads(HEAD_IMPORTANCE.read(job.input.importance), *measures_of_heads(job))
+    files = {path.stem: path for path in job.input.all("tables")}
+    read = {name: table.read(files[name]) for name, table in tables().items() if name in files}
+    found = important_heads(
+        HEAD_IMPORTANCE.read(job.input.importance),
+        [shown for shown in HEAD_MEASURES if shown.table.name in read],
+        read,
+        job.params.metrics,
+        {"permutations": job.params.permutations, "seed": job.params.seed},
+    )
     IMPORTANT_HEADS.write(found, job.output.table)

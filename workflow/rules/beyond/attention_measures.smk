@@ -1,8 +1,6 @@
 # Sections 4.2, 4.4, 4.5 and 5, further: the same analyses by norms and by effective attention.
 
 
-from darksecrets.beyond.attention_measures import declared as tables_of_alternatives
-from darksecrets.pages.claims import measures as measures_of_claims
 from darksecrets.core.run import columns
 
 ALTERNATIVES = "Sections 4.2 to 5, alternative attention measures"
@@ -85,57 +83,6 @@ rule measure_linked_alternatives:
         "Measure norms and effective attention along frame-semantic links"
     script:
         "../../../scripts/beyond/measure_linked_alternatives.py"
-
-
-ANALYSES_BY_MEASURE = sorted({*config["analyses"], "attention_measures"})
-PAPERS_BY_MEASURE = measures_of_claims.concerned(
-    registry.select_for_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
-    tables_of_alternatives.REPLACED,
-)
-TABLES_BY_MEASURE = (*registry.tables(PAPERS_BY_MEASURE), "learned")
-
-
-rule compare_alternatives:
-    """Compare models by alternative attention measures as by weights, and decide the claims about attention again."""
-    input:
-        pairs=per_task("<results>/attention_measures/{task}/token_pairs.csv"),
-        controls=expand(
-            "<results>/attention_measures/{task}/equal_word_controls.csv",
-            task=tasks_of("equal_word_controls"),
-        ),
-        examples=per_task("<results>/attention_measures/{task}/examples"),
-        levels="<results>/tables/attention_levels.csv",
-        linked_heads="<results>/linked_measures/framenet_heads.csv",
-        linked_controls="<results>/linked_measures/framenet_controls.csv",
-        registry=[shipped(f"claims/{path.name}") for path in registry.files()],
-        tables=lambda wildcards: made_tables(TABLES_BY_MEASURE),
-    output:
-        levels=table("attention_levels_by_measure"),
-        claims=table("claims_by_measure"),
-    log:
-        "<logs>/compare_alternatives.log",
-    benchmark:
-        "<benchmarks>/compare_alternatives.tsv"
-    group:
-        "claims"
-    conda:
-        "../../../envs/figures.yaml"
-    resources:
-        **ask("tables"),
-    params:
-        code=code_of("beyond/compare_alternatives.py", *registry.modules(PAPERS_BY_MEASURE)),
-        tasks=list(config["tasks"]),
-        models=rules.compare_attention.params.models,
-        measures=OTHER_MEASURES,
-        draws=rules.compare_attention.params.draws,
-        resamples=rules.compare_attention.params.resamples,
-        seed=lookup(dpath="samples/seed", within=config),
-        run=RUN_OF_CLAIMS,
-        analyses=ANALYSES_BY_MEASURE,
-    message:
-        "Compare what models attend to by norms and effective attention"
-    script:
-        "../../../scripts/beyond/compare_alternatives.py"
 
 
 rule draw_attention_measures:

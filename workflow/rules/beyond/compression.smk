@@ -73,12 +73,12 @@ rule collect_compression:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=list(TABLES_OF_COMPRESSION),
     message:
         "Gather the tables of all tasks and seeds: compressed models"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_compression:

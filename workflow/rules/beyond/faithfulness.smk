@@ -63,12 +63,12 @@ rule collect_faithfulness:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=list(TABLES_OF_FAITHFULNESS),
     message:
         "Gather the tables of attention and decisions of all tasks"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_faithfulness:

@@ -1,6 +1,7 @@
 # Section 4.6, further: how important is each head, and how many can be removed for good?
 
 
+from darksecrets.beyond import head_measures
 from darksecrets.beyond.importance import preflight as importance_checks
 
 IMPORTANCE = "Section 4.6, importance and removal of heads"
@@ -87,12 +88,12 @@ rule collect_importance:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=list(TABLES_OF_IMPORTANCE),
     message:
         "Gather the tables of all tasks and seeds: how important heads and MLPs are"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule order_heads:
@@ -243,12 +244,12 @@ rule collect_gates:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=list(TABLES_OF_GATES),
     message:
         "Gather the tables of all tasks and seeds: heads closed by gates that learn"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_importance:
@@ -360,7 +361,7 @@ rule compare_important_heads:
     """Correlate the importance of heads with what they do: do the interpretable ones survive removal?"""
     input:
         importance="<results>/tables/head_importance.csv",
-        tables=lambda wildcards: made_tables(TABLES_OF_HEADS),
+        tables=lambda wildcards: made_tables(head_measures.tables()),
     output:
         table=table("important_heads"),
     log:

@@ -86,12 +86,12 @@ rule collect_hans:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=["hans"],
     message:
         "Gather what models of entailment say of HANS"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule collect_inputs:
@@ -107,12 +107,12 @@ rule collect_inputs:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=["changed_inputs"],
     message:
         "Gather what fine-tuned models do with inputs that make no sense"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_inputs:

@@ -141,12 +141,12 @@ rule collect_flatness:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=["flatness"],
     message:
         "Gather how flat the loss is around the models of all tasks"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule measure_surface:
@@ -202,12 +202,12 @@ rule collect_surfaces:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=["loss_surfaces"],
     message:
         "Gather the loss surfaces of all tasks"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_landscape:

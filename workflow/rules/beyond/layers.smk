@@ -98,12 +98,12 @@ rule collect_layers:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=[*TABLES_OF_LAYERS, "removed_properties"],
     message:
         "Gather the tables of layers of all models"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_layers:

@@ -50,12 +50,12 @@ rule collect_norms:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=list(TABLES_OF_NORMS),
     message:
         "Gather the tables of weights and norms of all tasks"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_norms:

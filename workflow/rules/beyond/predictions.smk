@@ -133,12 +133,12 @@ rule collect_impact:
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("core/collect_tables.py"),
+        code=code_of("beyond/collect_tables.py"),
         tables=["impact_trees"],
     message:
         "Gather the trees of impact of all models"
     script:
-        "../../../scripts/core/collect_tables.py"
+        "../../../scripts/beyond/collect_tables.py"
 
 
 rule draw_predictions:

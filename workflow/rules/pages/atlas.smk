@@ -5,8 +5,6 @@ from darksecrets.pages.atlas import html as page_of_atlas
 from darksecrets.pages.atlas import measures as measures_of_atlas
 
 TABLES_OF_ATLAS = (*measures_of_atlas.tables(), "score_means", "learned")
-# What heads do, beside what disabling them does; see importance.smk.
-TABLES_OF_HEADS = tuple(measures_of_atlas.tables(measures_of_atlas.WHAT_HEADS_DO))
 # The atlas shows the maps of every task's first fine-tuned model, and what flips its predictions.
 FIRST = {
     task: f"{task}/finetuned/seed-{entry['seeds'][0]}" for task, entry in config["tasks"].items()

@@ -1,7 +1,8 @@
 # Which claims of papers hold in this run, and what it found, in a few sentences.
 
 
-from darksecrets.pages.claims import beside_paper, findings
+from darksecrets.beyond.attention_measures.declared import REPLACED
+from darksecrets.pages.claims import beside_paper, findings, measures
 
 PAPERS = registry.select_for_run(registry.read(registry.files()), config["analyses"])
 PRINTED = beside_paper.read(beside_paper.NUMBERS, beside_paper.TABLE1)
@@ -57,6 +58,57 @@ rule claims:
         "Decide which claims hold, and say what was found"
     script:
         "../../../scripts/pages/claims.py"
+
+
+ANALYSES_BY_MEASURE = sorted({*config["analyses"], "attention_measures"})
+PAPERS_BY_MEASURE = measures.concerned(
+    registry.select_for_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
+    REPLACED,
+)
+TABLES_BY_MEASURE = (*registry.tables(PAPERS_BY_MEASURE), "learned")
+
+
+rule compare_alternatives:
+    """Compare models by alternative attention measures as by weights, and decide the claims about attention again."""
+    input:
+        pairs=per_task("<results>/attention_measures/{task}/token_pairs.csv"),
+        controls=expand(
+            "<results>/attention_measures/{task}/equal_word_controls.csv",
+            task=tasks_of("equal_word_controls"),
+        ),
+        examples=per_task("<results>/attention_measures/{task}/examples"),
+        levels="<results>/tables/attention_levels.csv",
+        linked_heads="<results>/linked_measures/framenet_heads.csv",
+        linked_controls="<results>/linked_measures/framenet_controls.csv",
+        registry=[shipped(f"claims/{path.name}") for path in registry.files()],
+        tables=made_tables(TABLES_BY_MEASURE),
+    output:
+        levels=table("attention_levels_by_measure"),
+        claims=table("claims_by_measure"),
+    log:
+        "<logs>/compare_alternatives.log",
+    benchmark:
+        "<benchmarks>/compare_alternatives.tsv"
+    group:
+        "claims"
+    conda:
+        "../../../envs/figures.yaml"
+    resources:
+        **ask("tables"),
+    params:
+        code=code_of("pages/compare_alternatives.py", *registry.modules(PAPERS_BY_MEASURE)),
+        tasks=list(config["tasks"]),
+        models=rules.compare_attention.params.models,
+        measures=OTHER_MEASURES,
+        draws=rules.compare_attention.params.draws,
+        resamples=rules.compare_attention.params.resamples,
+        seed=lookup(dpath="samples/seed", within=config),
+        run=RUN_OF_CLAIMS,
+        analyses=ANALYSES_BY_MEASURE,
+    message:
+        "Compare what models attend to by norms and effective attention"
+    script:
+        "../../../scripts/pages/compare_alternatives.py"
 
 
 RESULTS_OF[analyses.PAPER] += [
