@@ -2,7 +2,7 @@
 
 For work in a notebook, see docs/notebook.ipynb:
 
-    from darksecrets import AttentionStore, disable, extract, inspect, observe, plot_map
+    from darksecrets import AttentionStore, ablate, disable, extract, inspect, observe, plot_map
 """
 
 from __future__ import annotations
@@ -13,38 +13,46 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from darksecrets.core.attention.extraction import extract
     from darksecrets.core.attention.store import AttentionStore
-    from darksecrets.core.interventions.disable import disable
+    from darksecrets.core.interventions.disable import HeadMask, disable
     from darksecrets.core.interventions.results import SweepResult
     from darksecrets.core.models.hooks import Intervention, intervene, observe
+    from darksecrets.core.models.removal import remove_heads
     from darksecrets.core.plotting.notebook import plot_map
     from darksecrets.core.run.version import __version__
+    from darksecrets.pages.ablate import ablate
     from darksecrets.pages.inspect.inspecting import inspect
 
 __all__ = [
     "AttentionStore",
+    "HeadMask",
     "Intervention",
     "SweepResult",
     "__version__",
+    "ablate",
     "disable",
     "extract",
     "inspect",
     "intervene",
     "observe",
     "plot_map",
+    "remove_heads",
 ]
 
 # Imported on first access, so that reading tables and stores needs no torch.
 _MODULES = {
     "AttentionStore": "core.attention.store",
+    "HeadMask": "core.interventions.disable",
     "Intervention": "core.models.hooks",
     "SweepResult": "core.interventions.results",
     "__version__": "core.run.version",
+    "ablate": "pages.ablate",
     "disable": "core.interventions.disable",
     "extract": "core.attention.extraction",
     "intervene": "core.models.hooks",
     "inspect": "pages.inspect.inspecting",
     "observe": "core.models.hooks",
     "plot_map": "core.plotting.notebook",
+    "remove_heads": "core.models.removal",
 }
 
 

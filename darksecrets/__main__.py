@@ -57,7 +57,37 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--max-length", type=int, default=128, help="longest example, in tokens")
     inspect.add_argument("--pipeline", help="a spaCy pipeline, for measures of words")
     inspect.set_defaults(run=_inspect)
+    _add_ablate(commands)
     return parser
+
+
+def _add_ablate(commands: Any) -> None:  # noqa: ANN401 - a private class of argparse
+    ablate = commands.add_parser(
+        "ablate",
+        help="score a fine-tuned classifier with each head and layer disabled",
+        description="Score a fine-tuned classifier with each head, and each layer, disabled.",
+    )
+    ablate.add_argument("model", help="folder of a classifier, or its name on the Hub")
+    ablate.add_argument("data", help="labelled examples: .csv, .tsv or .jsonl")
+    ablate.add_argument(
+        "--text", nargs="+", default=["text"], help="column with the text; two for pairs (text)"
+    )
+    ablate.add_argument("--label", default="label", help="column with the label (label)")
+    ablate.add_argument(
+        "--labels", nargs="+", default=[], help="the data's names of the classes, in their order"
+    )
+    ablate.add_argument("--metric", nargs="+", default=[], help="metrics, the main one first")
+    ablate.add_argument(
+        "--mode",
+        choices=("uniform", "zero"),
+        default="uniform",
+        help="a disabled head attends to all tokens equally, or gives 0 (uniform)",
+    )
+    ablate.add_argument("--max-length", type=int, default=128, help="longest example, in tokens")
+    ablate.add_argument(
+        "-o", "--output", type=Path, default=Path("ablation"), help="folder of the results"
+    )
+    ablate.set_defaults(run=_ablate)
 
 
 def _inspect(given: argparse.Namespace) -> None:
@@ -81,6 +111,33 @@ def _inspect(given: argparse.Namespace) -> None:
     with atomic(given.output) as temporary:
         temporary.write_text(found.page(len(examples)), encoding="utf-8")
     sys.stdout.write(f"{given.output}: open it in a browser.\n")
+
+
+def _ablate(given: argparse.Namespace) -> None:
+    """Write tables and a figure of what a model loses without its heads; say the main numbers."""
+    from darksecrets.core.plotting.style import save
+    from darksecrets.pages import ablate
+
+    folder = given.output
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--output: {folder} is a file. Give a folder.")
+    found = ablate.ablate(
+        given.model,
+        given.data,
+        text=given.text,
+        label=given.label,
+        labels=given.labels,
+        metric=given.metric,
+        mode=given.mode,
+        max_length=given.max_length,
+        folder=folder,
+    )
+    for name in ("heads", "layers", "best"):
+        with atomic(folder / f"{name}.csv") as temporary:
+            getattr(found, name).to_csv(temporary, index=False, float_format="%.6g")
+    figures = [folder / "heads.svg", folder / "heads.png"]
+    save(found.figure(), figures, script=ablate.__name__, title=found.label)
+    sys.stdout.write(f"{found.summary()}\n{folder}: heads.csv, layers.csv, best.csv, heads.svg\n")
 
 
 def _numbers(found: Inspection) -> dict[str, Any]:

@@ -17,6 +17,8 @@ MOST_WORDS = {
     "start.md": 450,
     "one-figure.md": 750,
     "inspect.md": 500,
+    "ablate.md": 400,
+    "head-mask.md": 620,
     "beyond.md": 950,
     "findings.md": 1_200,
     "real-run.md": 1_300,

@@ -41,7 +41,7 @@ def test_of_a_long_file_the_first_examples_are_used_and_the_rest_is_counted(tmp_
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["no/such/folder", SENTENCE], "no/such/folder: no such folder"),
+        (["no/such/folder", SENTENCE], "There is no folder no/such/folder"),
         ([str(SHIPPED), " "], "is empty"),
         ([str(SHIPPED), "missing.txt"], "is not there"),
         ([str(SHIPPED), SENTENCE, "--max-length", "100000"], "100000"),

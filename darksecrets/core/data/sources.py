@@ -57,7 +57,7 @@ def build_dataset(task: Task, splits: Mapping[str, pd.DataFrame], origin: str) -
 
     Args:
         task: The task.
-        splits: Table of each split, ``train`` and ``validation``.
+        splits: Table of each split: ``train`` and ``validation``, or one of them.
         origin: One line on where the data come from, kept as the data set's description.
     """
     from datasets import Dataset, DatasetDict, DatasetInfo
@@ -71,7 +71,7 @@ def build_dataset(task: Task, splits: Mapping[str, pd.DataFrame], origin: str) -
                 info=DatasetInfo(description=origin, features=form),
                 preserve_index=False,
             )
-            for split in SPLITS
+            for split in splits
         }
     )
 
@@ -381,20 +381,31 @@ def read_files(task: Task) -> DatasetDict:
     Raises:
         InputError: See `check_files`.
     """
+    splits = {split: read_file(path, task) for split, path in paths_of(task).items()}
+    return build_dataset(task, splits, f"files of {task.name}")
+
+
+def read_file(path: Path, task: Task) -> pd.DataFrame:
+    """Read the examples of one file: a table with the columns of `features`.
+
+    Args:
+        path: The file.
+        task: A task whose data are local files.
+
+    Raises:
+        InputError: The file or a column is missing, or a row is malformed.
+    """
     import pandas as pd
 
-    splits = {}
-    for split, path in paths_of(task).items():
-        examples = _read(path, task)
-        texts = zip(*(example.texts for example in examples), strict=True)
-        splits[split] = pd.DataFrame(
-            {
-                "idx": [example.idx for example in examples],
-                **dict(zip(task.columns, (list(column) for column in texts), strict=True)),
-                "label": [example.label for example in examples],
-            }
-        )
-    return build_dataset(task, splits, f"files of {task.name}")
+    examples = _read(path, task)
+    texts = zip(*(example.texts for example in examples), strict=True)
+    return pd.DataFrame(
+        {
+            "idx": [example.idx for example in examples],
+            **dict(zip(task.columns, (list(column) for column in texts), strict=True)),
+            "label": [example.label for example in examples],
+        }
+    )
 
 
 def _read(path: Path, task: Task) -> list[_Example]:

@@ -56,6 +56,30 @@ class Disable(Intervention):
 
 
 @dataclass(frozen=True)
+class HeadMask(Intervention):
+    """Multiply what heads put out by factors, as ``head_mask`` did in earlier transformers.
+
+        with intervene(model, HeadMask(mask)):
+            model(**inputs)
+
+    Attributes:
+        mask: [layer, head] a factor for every head, for all examples: 1 leaves it as it is, 0 is
+            mode ``zero``. It may require gradients.
+    """
+
+    mask: torch.Tensor
+
+    def outputs(self, outputs: torch.Tensor, call: Call) -> torch.Tensor:
+        """The outputs, [example, head, token, size], times the factors of their heads."""
+        factors = self.mask[call.layer - 1].to(outputs)
+        if len(factors) != outputs.shape[1]:
+            raise InputError(
+                f"The mask has {len(factors)} heads a layer; the model has {outputs.shape[1]}."
+            )
+        return outputs * factors[:, None, None]
+
+
+@dataclass(frozen=True)
 class DisableParts(Disable):
     """Replace the maps of some heads, and let the MLPs of some layers add nothing.
 

@@ -64,6 +64,8 @@ def model_folder(
 def _source(model: str | Path) -> dict[str, str]:
     """Section ``model`` of a configuration, for a folder or a name on the Hub."""
     folder = Path(model).expanduser()
-    if folder.exists() or not _NAME.fullmatch(str(model)):
+    if folder.exists():
         return {"source": "folder", "folder": str(folder)}
+    if not _NAME.fullmatch(str(model)):
+        raise InputError(f"There is no folder {model}. Give that of a model, or a name on the Hub.")
     return {"source": "hub", "id": str(model), "revision": "main"}
