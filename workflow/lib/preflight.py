@@ -6,6 +6,7 @@ Each section of the paper has its own checks, in the module ``preflight`` of its
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import shutil
@@ -48,6 +49,8 @@ SKEW = 60.0
 """Seconds by which clocks of two machines may differ."""
 TEMPORARY = 10**6
 """Bytes of temporary files that a run needs at least."""
+FEWEST_UPDATES = 100
+"""Updates below which fine-tuned models seldom learn a task."""
 DERIVED = (LEFT_OUT, "most_seeds")
 """Keys that the workflow adds to a resolved configuration."""
 
@@ -177,6 +180,27 @@ def lacking(config: Mapping[str, Any]) -> dict[str, list[str]]:
         for reason in dict.fromkeys(filter(None, (config[LEFT_OUT][key] for key in needed))):
             reasons.setdefault(reason, []).append(name)
     return reasons
+
+
+def short_trainings(config: Mapping[str, Any]) -> list[str]:
+    """Tasks whose training is so short that models seldom learn them, in words.
+
+    Args:
+        config: A resolved configuration.
+    """
+    said = []
+    batch = config["fine_tuning"]["batch_size"]
+    for name, entry in config["tasks"].items():
+        rows, epochs = resources.examples(config, name)[0], entry["epochs"]
+        steps = math.ceil(rows / batch)  # of an epoch
+        if steps * epochs < FEWEST_UPDATES:
+            enough = math.ceil(FEWEST_UPDATES / steps)
+            said.append(
+                f"{name}: {rows} training examples in batches of {batch}, {epochs} times, are "
+                f"{steps * epochs} updates; with fewer than {FEWEST_UPDATES}, models seldom learn "
+                f"a task. Set tasks.{name}.epochs to {enough} or more."
+            )
+    return said
 
 
 def recorded_left_out(config: Mapping[str, Any]) -> dict[str, str]:

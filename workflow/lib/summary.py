@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from darksecrets.core.run.learned import CONSTANT, warnings
@@ -13,25 +13,31 @@ BULLET = "- "
 """How notes below Table 1 begin."""
 PAGES = ("atlas.html", "report.html", "figures", "tables")
 """Where to look first, in the folder of a run."""
+FEW_FIGURES = 8
+"""Figures that are named one by one; of more, their folder."""
 
 
-def summarize(results: Path, *, with_table: bool) -> str:
+def summarize(results: Path, made: Set[str]) -> str:
     """The last words of a run.
 
     Args:
         results: Folder of the run.
-        with_table: Whether the run made Table 1.
+        made: Files that the run was to make.
     """
     lines = [""]
-    if with_table:
+    if str(results / "figures" / "table1.md") in made:
         text = (results / "figures" / "table1.md").read_text(encoding="utf-8").splitlines()
         table = [*itertools.takewhile(lambda line: line.startswith("|"), text)]
         notes = [line.removeprefix(BULLET) for line in text]
         same = [note for note in notes if note.startswith(CONSTANT)]
-        lines += ["Table 1", "", narrowed(table), "", *same, *warnings(results), ""]
+        lines += ["Table 1", "", narrowed(table), "", *same, ""]
+    if unlearned := warnings(results):
+        lines += [*unlearned, ""]
     lines += findings(results)
-    found = [path for name in PAGES if (path := results / name).exists()]
-    lines += ["Results:", *(f"  {path}" for path in found or [results])]
+    figures = sorted(each for each in made if Path(each).suffix == ".svg" and Path(each).exists())
+    pages = [str(path) for name in PAGES if (path := results / name).exists()]
+    shown = figures if len(figures) <= FEW_FIGURES else []
+    lines += ["Results:", *(f"  {path}" for path in (*shown, *(pages or [str(results)])))]
     return "\n".join(lines)
 
 

@@ -52,6 +52,8 @@ if workflow.is_main_process:
         )
     for reason, names in preflight.lacking(config).items():
         logger.warning(f"Left out: {', '.join(names)}; everything else runs. {reason}")
+    for said in [] if has_text else preflight.short_trainings(config):
+        logger.warning(said)
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
 RULES = Path(str(workflow.current_basedir))

@@ -37,5 +37,5 @@ def start_run() -> None:
 def finish_run() -> None:
     """After the last job: show Table 1 and where the results are."""
     made = {str(path) for job in workflow.dag.jobs for path in job.output}
-    said = summarize(RESULTS, with_table=str(RESULTS / "figures" / "table1.md") in made)
+    said = summarize(RESULTS, made)
     logger.info(readable(said, sys.stderr.encoding))

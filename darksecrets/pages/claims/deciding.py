@@ -80,7 +80,8 @@ def decide_on_random_weights(
     if limited is None or not {*claim.tables} <= {*of_random.frames}:
         return None
     of_one_encoder = tuple(replace(question, seeds=1) for question in limited.questions)
-    return decide(replace(limited, questions=of_one_encoder), tasks, of_random, run).answer
+    alone = replace(run, seeds={task: seeds[:1] for task, seeds in run.seeds.items()})
+    return decide(replace(limited, questions=of_one_encoder), tasks, of_random, alone).answer
 
 
 def decide_on_learned_tasks(

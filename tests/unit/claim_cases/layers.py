@@ -109,7 +109,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
     "O1": {YES: resolved(3, 1, 0.4), NO: resolved(1, 3, 0.4), OPEN: resolved(3, 2.5, 0.4)},
     "H1": {YES: trees(0.1, 0.1), NO: trees(-0.1, 0.1), OPEN: trees(0.1, 0.01)},
     "A1": {YES: cosines(0.1, 0.4), NO: cosines(-0.1, 0.4), OPEN: cosines(0.01, 0.4)},
-    "A2": {YES: cosines(0.1, 0.4), NO: cosines(0.4, 0.1), OPEN: cosines(0.1, 0.11)},
+    "A2": {YES: cosines(0.1, 0.4), NO: cosines(0.4, 0.1), OPEN: cosines(0.1, 0.15)},
     "Y1": {YES: used(-4, -3, 1), NO: used(-4, 5, 1), OPEN: used(-4, -0.5, 1)},
 }
 

@@ -41,7 +41,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
     "N3": {
         YES: encoder("correlation", -0.3),
         NO: encoder("correlation", 0.3),
-        OPEN: encoder("correlation", 0.01),
+        OPEN: encoder("correlation", -0.2),
     },
     "N4": {YES: lengths(0.8, 1.1), NO: lengths(1.1, 0.8), OPEN: lengths(1, 1.01)},
 }

@@ -36,8 +36,8 @@ def script(name):
         ("measure_attention", []),
         ("sample_maps", []),
         ("prepare_dataset", []),
-        ("figures", ["darksecrets.paper.finetuning.figures.figure5"]),
-        ("figures", ["darksecrets.paper.patterns.figures.figure1"]),
+        ("draw_attention", []),
+        ("claims", ["darksecrets.beyond.norms.shown"]),
     ],
 )
 def test_all_modules_that_python_loads_are_found(name, modules):
@@ -73,13 +73,12 @@ def test_what_a_script_does_not_import_is_not_found():
 
 
 def test_no_module_is_imported_by_a_name_that_cannot_be_followed():
-    """Except where the rule names the modules (figures and claims), and for public names.
+    """Except where the rule names the modules (claims), and for public names.
 
     Public names are looked up when asked for; the project itself uses none.
     """
     public = ROOT / "darksecrets" / "__init__.py"
     named_by_the_rule = {
-        ROOT / "scripts" / "core" / "figures.py",
         ROOT / "darksecrets" / "pages" / "claims" / "registry.py",
         ROOT / "darksecrets" / "beyond" / "analyses.py",  # which `files_of` follows
         ROOT / "darksecrets" / "core" / "models" / "preflight.py",  # for the workflow only

@@ -38,7 +38,7 @@ def results(tmp_path):
 
 
 def test_table_1_has_narrow_columns_and_all_its_cells(results):
-    lines = summary.summarize(results, with_table=True).splitlines()
+    lines = summary.summarize(results, {str(results / "figures" / "table1.md")}).splitlines()
     start = lines.index("Table 1") + 2
     end = lines.index("", start)
     found = [" ".join(line.split()) for line in lines[start:end] if not line.startswith("-")]
@@ -53,7 +53,7 @@ def test_table_1_has_narrow_columns_and_all_its_cells(results):
 
 
 def test_marks_are_explained_once_and_what_was_learned_is_not_named(results):
-    said = summary.summarize(results, with_table=True)
+    said = summary.summarize(results, {str(results / "figures" / "table1.md")})
     assert "† Predicts the same for every example: randomly initialized, fine-tuned on" in said
     assert (
         "‡ reviews is not learned: 59.0, majority class 58.0, bag of words 53.0; "
@@ -69,13 +69,31 @@ def test_marks_are_explained_once_and_what_was_learned_is_not_named(results):
     assert said.count("‡ ") == 1
 
 
-def test_a_run_without_table_1_names_its_results_only(results):
-    said = summary.summarize(results, with_table=False)
-    assert said.split() == ["Results:", str(results / "figures"), str(results / "tables")]
+def test_a_run_without_table_1_names_its_figures_and_says_what_was_not_learned(results):
+    figure = results / "figures" / "figure7.svg"
+    figure.touch()
+    made = {str(figure), str(figure.with_suffix(".png")), str(results / "figures" / "gone.svg")}
+    said = summary.summarize(results, made)
+    assert "‡ reviews is not learned" in said
+    assert "Table 1" not in said
+    end = said.splitlines()[said.splitlines().index("Results:") :]
+    assert [line.strip() for line in end[1:]] == [
+        *(str(figure), str(results / "figures"), str(results / "tables"))
+    ]
+
+
+def test_many_figures_are_named_by_their_folder(results):
+    made = set()
+    for number in range(summary.FEW_FIGURES + 1):
+        path = results / "figures" / f"figure{number}.svg"
+        path.touch()
+        made.add(str(path))
+    said = summary.summarize(results, made)
+    assert ".svg" not in said
 
 
 def test_a_terminal_of_ascii_has_the_same_columns(results):
-    said = summary.summarize(results, with_table=True)
+    said = summary.summarize(results, {str(results / "figures" / "table1.md")})
     plain = summary.readable(said, "ascii")
     assert plain.isascii()
     assert [len(line) for line in plain.splitlines()] == [len(line) for line in said.splitlines()]

@@ -118,6 +118,8 @@ rule stripes_by_measure:
     """How much heads attend to [CLS] and [SEP], by weights, norms and effective attention."""
     input:
         multiext("<results>/figures/stripes_by_measure", ".svg", ".pdf", ".png"),
+    message:
+        "Complete stripes_by_measure"
 
 
 if OTHER_MEASURES:

@@ -126,12 +126,16 @@ rule compression:
     """Score that compressed models retain against their size, beside published ones."""
     input:
         multiext("<results>/figures/compression", ".svg", ".pdf", ".png"),
+    message:
+        "Complete compression"
 
 
 rule compression_times:
     """Score that compressed models retain against the time that they take."""
     input:
         multiext("<results>/figures/compression_times", ".svg", ".pdf", ".png"),
+    message:
+        "Complete compression_times"
 
 
 if COMPRESSED:

@@ -114,12 +114,16 @@ rule attention_gradients:
     """How much a change of attention to tokens of a kind would change the loss, by layer."""
     input:
         multiext("<results>/figures/attention_gradients", ".svg", ".pdf", ".png"),
+    message:
+        "Complete attention_gradients"
 
 
 rule faithfulness:
     """Whether attention and gradients rank tokens alike, and how many must be erased to change a decision."""
     input:
         multiext("<results>/figures/faithfulness", ".svg", ".pdf", ".png"),
+    message:
+        "Complete faithfulness"
 
 
 if EXPLAINED:

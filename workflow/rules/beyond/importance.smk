@@ -285,6 +285,8 @@ rule importance_agreement:
     """Whether cheap definitions of importance rank heads as disabling them does."""
     input:
         multiext("<results>/figures/importance_agreement", ".svg", ".pdf", ".png"),
+    message:
+        "Complete importance_agreement"
 
 
 rule draw_pruning:
@@ -320,6 +322,8 @@ rule pruning_curves:
     """Score against the share of heads removed, in the order of each definition of importance."""
     input:
         multiext("<results>/figures/pruning_curves", ".svg", ".pdf", ".png"),
+    message:
+        "Complete pruning_curves"
 
 
 rule draw_gates:
@@ -355,6 +359,8 @@ rule learned_gates:
     """Score of the heads that learned gates keep, beside as many others."""
     input:
         multiext("<results>/figures/learned_gates", ".svg", ".pdf", ".png"),
+    message:
+        "Complete learned_gates"
 
 
 rule compare_important_heads:

@@ -148,6 +148,8 @@ rule changed_inputs:
     """How many decisions stay the same on inputs that make no sense."""
     input:
         multiext("<results>/figures/changed_inputs", ".svg", ".pdf", ".png"),
+    message:
+        "Complete changed_inputs"
 
 
 rule draw_hans:
@@ -183,6 +185,8 @@ rule hans:
     """How often models of entailment are right where heuristics are wrong."""
     input:
         multiext("<results>/figures/hans", ".svg", ".pdf", ".png"),
+    message:
+        "Complete hans"
 
 
 RESULTS_OF["inputs"] += tables("changed_inputs")

@@ -243,6 +243,8 @@ rule reset_layers:
     """The score of every task with layers reset, one by one, from below and from above."""
     input:
         multiext("<results>/figures/reset_layers", ".svg", ".pdf", ".png"),
+    message:
+        "Complete reset_layers"
 
 
 rule draw_flatness:
@@ -277,6 +279,8 @@ rule flatness:
     """How flat the loss is around fine-tuned models that began with pre-trained and with random weights."""
     input:
         multiext("<results>/figures/flatness", ".svg", ".pdf", ".png"),
+    message:
+        "Complete flatness"
 
 
 rule draw_surfaces:
@@ -312,6 +316,8 @@ rule loss_surfaces:
     """Losses of every task around its fine-tuned model, on a plane and a line."""
     input:
         multiext("<results>/figures/loss_surfaces", ".svg", ".pdf", ".png"),
+    message:
+        "Complete loss_surfaces"
 
 
 if RESET:

@@ -155,18 +155,24 @@ rule layer_probes:
     """What linear probes read from every layer, beside what word types alone tell."""
     input:
         multiext("<results>/figures/layer_probes", ".svg", ".pdf", ".png"),
+    message:
+        "Complete layer_probes"
 
 
 rule structural_probes:
     """How much distances and depths in every layer are those of dependency trees."""
     input:
         multiext("<results>/figures/structural_probes", ".svg", ".pdf", ".png"),
+    message:
+        "Complete structural_probes"
 
 
 rule layer_geometry:
     """How alike the states of words are in every layer."""
     input:
         multiext("<results>/figures/layer_geometry", ".svg", ".pdf", ".png"),
+    message:
+        "Complete layer_geometry"
 
 
 rule draw_removed_properties:
@@ -202,6 +208,8 @@ rule removed_properties:
     """What scores lose if parts of speech are taken out of a layer."""
     input:
         multiext("<results>/figures/removed_properties", ".svg", ".pdf", ".png"),
+    message:
+        "Complete removed_properties"
 
 
 RESULTS_OF["layers"] += [

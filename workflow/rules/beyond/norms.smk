@@ -91,6 +91,8 @@ rule weights_and_norms:
     """How much heads attend to kinds of tokens, by weights and by norms."""
     input:
         multiext("<results>/figures/weights_and_norms", ".svg", ".pdf", ".png"),
+    message:
+        "Complete weights_and_norms"
 
 
 if not config["left_out"]["values"]:

@@ -182,12 +182,16 @@ rule minimal_pairs:
     """How often an encoder finds the right one of two sentences more probable."""
     input:
         multiext("<results>/figures/minimal_pairs", ".svg", ".pdf", ".png"),
+    message:
+        "Complete minimal_pairs"
 
 
 rule cloze:
     """What an encoder puts in the place of a masked word, and how much a condition changes of that."""
     input:
         multiext("<results>/figures/cloze", ".svg", ".pdf", ".png"),
+    message:
+        "Complete cloze"
 
 
 rule draw_impact:
@@ -223,6 +227,8 @@ rule impact_trees:
     """How much trees of the impact of masked words are like gold trees."""
     input:
         multiext("<results>/figures/impact_trees", ".svg", ".pdf", ".png"),
+    message:
+        "Complete impact_trees"
 
 
 RESULTS_OF["predictions"] += [*tables("impact_trees"), *figures("impact_trees")]

@@ -100,6 +100,8 @@ rule redundancy:
     """How alike the attention of two heads is: mean distances by kind of pairs."""
     input:
         multiext("<results>/figures/redundancy", ".svg", ".pdf", ".png"),
+    message:
+        "Complete redundancy"
 
 
 if REDUNDANCY_IN_RUN:

@@ -106,6 +106,8 @@ rule seed_variance:
     """How much scores depend on the seeds of start and order, and what the best of several runs gives."""
     input:
         multiext("<results>/figures/seed_variance", ".svg", ".pdf", ".png"),
+    message:
+        "Complete seed_variance"
 
 
 if GRIDS:

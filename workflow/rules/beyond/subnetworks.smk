@@ -168,12 +168,16 @@ rule surviving_parts:
     """Heads and MLPs of the good subnetworks: the share of seeds in which they survive."""
     input:
         multiext("<results>/figures/surviving_parts", ".svg", ".pdf", ".png"),
+    message:
+        "Complete surviving_parts"
 
 
 rule subnetwork_scores:
     """Scores of good, random and bad subnetworks, against the weights that are left."""
     input:
         multiext("<results>/figures/subnetwork_scores", ".svg", ".pdf", ".png"),
+    message:
+        "Complete subnetwork_scores"
 
 
 if SEARCHED:

@@ -124,24 +124,32 @@ rule syntactic_heads:
     """Which heads follow which syntactic relations."""
     input:
         multiext("<results>/figures/syntactic_heads", ".svg", ".pdf", ".png"),
+    message:
+        "Complete syntactic_heads"
 
 
 rule attention_trees:
     """How much trees from the attention of every head are like gold trees."""
     input:
         multiext("<results>/figures/attention_trees", ".svg", ".pdf", ".png"),
+    message:
+        "Complete attention_trees"
 
 
 rule attention_to_subjects:
     """How much verbs attend to their subjects, beside other nouns, by layer."""
     input:
         multiext("<results>/figures/attention_to_subjects", ".svg", ".pdf", ".png"),
+    message:
+        "Complete attention_to_subjects"
 
 
 rule attention_probes:
     """How well probes parse by the attention of all heads."""
     input:
         multiext("<results>/figures/attention_probes", ".svg", ".pdf", ".png"),
+    message:
+        "Complete attention_probes"
 
 
 RESULTS_OF["syntax"] += [
@@ -221,6 +229,8 @@ rule coreference_heads:
     """How well heads find the antecedents of pronouns and nouns."""
     input:
         multiext("<results>/figures/coreference_heads", ".svg", ".pdf", ".png"),
+    message:
+        "Complete coreference_heads"
 
 
 RESULTS_OF["syntax"] += [*tables(*TABLES_OF_COREFERENCE), *figures("coreference_heads")]

@@ -186,18 +186,24 @@ rule figure8:
     """Figure 8: score of every task with each head disabled, compared with the intact model's."""
     input:
         multiext("<results>/figures/figure8", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure8"
 
 
 rule figure9:
     """Figure 9: score of every task with each layer disabled, compared with the intact model's."""
     input:
         multiext("<results>/figures/figure9", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure9"
 
 
 rule ablation_gains:
     """Which gains are significant: sorted effects with intervals, and the best head's unbiased gain."""
     input:
         multiext("<results>/figures/ablation_gains", ".svg", ".pdf", ".png"),
+    message:
+        "Complete ablation_gains"
 
 
 rule draw_task_agreement:
@@ -233,6 +239,8 @@ rule task_agreement:
     """Whether the same heads matter for different tasks: rank correlations of their effects."""
     input:
         multiext("<results>/figures/task_agreement", ".svg", ".pdf", ".png"),
+    message:
+        "Complete task_agreement"
 
 
 if SWEPT:

@@ -178,24 +178,32 @@ rule figure5:
     """Figure 5: cosine similarity of pre-trained and fine-tuned maps, per head."""
     input:
         multiext("<results>/figures/figure5", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure5"
 
 
 rule figure5_layers:
     """Figure 5 by layer: mean and spread, beside other heads and another fine-tuning."""
     input:
         multiext("<results>/figures/figure5_layers", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure5_layers"
 
 
 rule figure6:
     """Figure 6: how much attention goes to [SEP] and to [CLS], per head."""
     input:
         multiext("<results>/figures/figure6", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure6"
 
 
 rule head_statistics:
     """What the heads of every layer attend to: neighbouring tokens, special tokens, punctuation."""
     input:
         multiext("<results>/figures/head_statistics", ".svg", ".pdf", ".png"),
+    message:
+        "Complete head_statistics"
 
 
 rule draw_words:
@@ -262,24 +270,32 @@ rule stripes_index:
     """Index to the stripes: which features get attention in which task, and how fine-tuning changes it."""
     input:
         multiext("<results>/figures/stripes_index", ".svg", ".pdf", ".png"),
+    message:
+        "Complete stripes_index"
 
 
 rule figure7:
     """Figure 7: what [CLS] attends to in the last layer."""
     input:
         multiext("<results>/figures/figure7", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure7"
 
 
 rule figure7_controls:
     """Figure 7 minus the attention that random tokens get."""
     input:
         multiext("<results>/figures/figure7_controls", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure7_controls"
 
 
 rule token_pairs:
     """How much heads attend from verbs to subjects, from pronouns to nouns, and vice versa."""
     input:
         multiext("<results>/figures/token_pairs", ".svg", ".pdf", ".png"),
+    message:
+        "Complete token_pairs"
 
 
 RESULTS_OF[analyses.PAPER] += [

@@ -195,12 +195,16 @@ rule table1:
     """Table 1: scores of the states of the model, and their differences."""
     input:
         multiext("<results>/figures/table1", ".html", ".md", ".tex"),
+    message:
+        "Complete table1"
 
 
 rule learning_curves:
     """Losses and scores during the fine-tunings behind Table 1."""
     input:
         multiext("<results>/figures/learning_curves", ".svg", ".pdf", ".png"),
+    message:
+        "Complete learning_curves"
 
 
 RESULTS_OF[analyses.PAPER] += [

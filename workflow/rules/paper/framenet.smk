@@ -153,18 +153,24 @@ rule figure3:
     """Figure 3: heads that attend along frame-semantic links, and what they do on one sentence."""
     input:
         multiext("<results>/figures/figure3", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure3"
 
 
 rule figure3_controls:
     """How far heads exceed each of six controls along frame-semantic links."""
     input:
         multiext("<results>/figures/figure3_controls", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure3_controls"
 
 
 rule figure4:
     """Figure 4: a sentence with its frame-semantic annotation."""
     input:
         multiext("<results>/figures/figure4", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure4"
 
 
 RESULTS_OF[analyses.PAPER] += [

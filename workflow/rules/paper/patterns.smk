@@ -214,18 +214,24 @@ rule figure2:
     """Figure 2: shares of the patterns per task, before and after fine-tuning."""
     input:
         multiext("<results>/figures/figure2", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure2"
 
 
 rule figure2_definitions:
     """Figure 2 by both definitions, with intervals as wide as errors on unseen encoders."""
     input:
         multiext("<results>/figures/figure2_definitions", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure2_definitions"
 
 
 rule pattern_heads:
     """The commonest pattern of every head, before and after fine-tuning."""
     input:
         multiext("<results>/figures/pattern_heads", ".svg", ".pdf", ".png"),
+    message:
+        "Complete pattern_heads"
 
 
 rule draw_classifier:
@@ -272,12 +278,16 @@ rule figure1:
     """Figure 1: a typical map of every pattern, with its tokens."""
     input:
         multiext("<results>/figures/figure1", ".svg", ".pdf", ".png"),
+    message:
+        "Complete figure1"
 
 
 rule pattern_quality:
     """How well patterns are classified on encoders left out, and what is confused."""
     input:
         multiext("<results>/figures/pattern_quality", ".svg", ".pdf", ".png"),
+    message:
+        "Complete pattern_quality"
 
 
 RESULTS_OF[analyses.PAPER] += [

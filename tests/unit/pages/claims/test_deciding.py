@@ -1,5 +1,6 @@
 """Quantifiers, missing tasks and seeds, tables of other runs, and null data."""
 
+import dataclasses
 import re
 from dataclasses import replace
 
@@ -275,6 +276,18 @@ def test_what_random_weights_do_is_not_beyond_them(name):
 @pytest.mark.parametrize("answer", [YES, NO, OPEN])
 def test_a_claim_is_decided_by_the_rows_of_random_weights_alone(name, answer):
     assert random_too(name, CASES[name][answer]) == answer
+
+
+@pytest.mark.parametrize("name", ["A1", "S1", "T1"])
+def test_random_weights_are_one_encoder_however_many_seeds_the_run_has(name):
+    frames = {
+        table: pd.concat([own, own.assign(state="random", seed=1)])
+        for table, frame in whole(CASES[name][YES]).items()
+        if len(own := frame[frame["state"] == "pretrained"])
+    }
+    several = dataclasses.replace(RUN, seeds={task: [1, 2, 3] for task in RUN.tasks})
+    random = Tables(frames, TABLES).take_random_weights()
+    assert deciding.decide_on_random_weights(CLAIMS[name], TASKS, random, several) == YES
 
 
 def test_without_rows_of_random_weights_nothing_is_said_of_them():

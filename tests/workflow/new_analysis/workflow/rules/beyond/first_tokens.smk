@@ -55,6 +55,8 @@ rule first_token_heads:
     """How much heads attend to the first token."""
     input:
         multiext("<results>/figures/first_token_heads", ".svg", ".pdf", ".png"),
+    message:
+        "Complete first_token_heads"
 
 
 RESULTS_OF["first_tokens"] += [*tables("first_tokens"), *figures("first_token_heads")]
