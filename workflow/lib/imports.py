@@ -60,7 +60,8 @@ def _imports_of(file: Path) -> tuple[Path, ...]:
     found = [path for path in beside if path.is_file()]
     found += [path for name in names for path in _locate(name)]
     if file == ROOT / "darksecrets" / "beyond" / "analyses.py":
-        found += analyses.entries()  # which it imports by name
+        for entry in analyses.entries():  # which it imports by name
+            found += [entry, entry.with_name("__init__.py")]
     return tuple(found)
 
 
