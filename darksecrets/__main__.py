@@ -58,6 +58,16 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--pipeline", help="a spaCy pipeline, for measures of words")
     inspect.set_defaults(run=_inspect)
     _add_ablate(commands)
+    encoders = commands.add_parser(
+        "encoders",
+        help="compare finished runs of several encoders on one page",
+        description="Compare finished runs of several encoders on one page.",
+    )
+    encoders.add_argument("runs", nargs="+", type=Path, help="folders of runs: results/<run>")
+    encoders.add_argument(
+        "-o", "--output", type=Path, default=Path("encoders.html"), help="the page"
+    )
+    encoders.set_defaults(run=_compare_encoders)
     return parser
 
 
@@ -138,6 +148,21 @@ def _ablate(given: argparse.Namespace) -> None:
     figures = [folder / "heads.svg", folder / "heads.png"]
     save(found.figure(), figures, script=ablate.__name__, title=found.label)
     sys.stdout.write(f"{found.summary()}\n{folder}: heads.csv, layers.csv, best.csv, heads.svg\n")
+
+
+def _compare_encoders(given: argparse.Namespace) -> None:
+    """Write the page of several runs, and beside it the table of their claims."""
+    from darksecrets.pages.encoders import page, reading
+
+    if not given.output.parent.is_dir():
+        raise InputError(f"--output: there is no folder {given.output.parent}. Make it first.")
+    runs = reading.read(given.runs)
+    table = given.output.with_suffix(".csv")
+    with atomic(given.output) as temporary:
+        temporary.write_text(page.html(runs), encoding="utf-8")
+    with atomic(table) as temporary:
+        page.claims_of(runs).to_csv(temporary, index=False)
+    sys.stdout.write(f"{given.output}: open it in a browser. {table}: its claims.\n")
 
 
 def _numbers(found: Inspection) -> dict[str, Any]:

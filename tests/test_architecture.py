@@ -29,7 +29,7 @@ FLOORS: dict[str, list[set[str]]] = {
     ],
     "paper": [{"finetuning", "patterns", "framenet", "features", "ablation"}],
     "beyond": [{"analyses"}, {"head_measures"}, {OTHERS}, {"subnetworks"}],
-    "pages": [{"ablate", "claims", "inspect", "report"}, {"contracts", "atlas"}],
+    "pages": [{"ablate", "claims", "inspect", "report"}, {"encoders"}, {"contracts", "atlas"}],
 }
 """From the bottom. A package imports from floors below its own, and on its floor from those before
 it; so sections of the paper, and analyses, never import each other: they meet in tables on disk."""

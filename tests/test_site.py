@@ -19,6 +19,7 @@ MOST_WORDS = {
     "inspect.md": 500,
     "ablate.md": 400,
     "head-mask.md": 620,
+    "side-by-side.md": 300,
     "beyond.md": 950,
     "findings.md": 1_200,
     "real-run.md": 1_300,

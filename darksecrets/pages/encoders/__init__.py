@@ -1,0 +1,1 @@
+"""Finished runs side by side: what holds for several encoders, and what for one only."""
