@@ -29,6 +29,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import darksecrets
+from darksecrets import _MODULES, ablate
+from darksecrets.core.run import libraries
+from darksecrets.core.run.errors import InputError
+from darksecrets.paper.features.parser import load_pipeline
 from workflow.lib.imports import files_of
 
 ROOT = Path(__file__).parents[1]
@@ -160,6 +164,36 @@ def test_what_an_environment_lacks_is_found():
     )
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LATER = {"datasets": "data", "spacy": "words"}
+"""Libraries that public functions import only when they need them, and the extras with them."""
+
+
+def test_the_library_alone_needs_its_own_dependencies_and_no_workflow():
+    files = {ROOT / "darksecrets" / f"{name.replace('.', '/')}.py" for name in _MODULES.values()}
+    files |= {ROOT / "darksecrets" / "__main__.py"}
+    lacking = set().union(*(missing(file, PROJECT["dependencies"]) for file in files))
+    assert lacking == set(LATER)
+    for library, extra in LATER.items():
+        assert PROJECT["optional-dependencies"][extra] == [library]
+
+
+@pytest.mark.parametrize("library", LATER)
+def test_what_is_not_installed_is_named_with_its_extra(library, monkeypatch):
+    find = libraries.importlib.util.find_spec
+
+    def find_others(name: str, *rest: object) -> object:
+        return None if name == library else find(name, *rest)
+
+    monkeypatch.setattr(libraries.importlib.util, "find_spec", find_others)
+    ask = {
+        "datasets": lambda: ablate("model", "data.csv"),
+        "spacy": lambda: load_pipeline("en_core_web_sm"),
+    }
+    with pytest.raises(InputError, match=rf"{library}.*darksecrets\[{LATER[library]}\]"):
+        ask[library]()
+
+
 def plan(tmp_path: Path, requirements: list[str], *arguments: str) -> subprocess.CompletedProcess:
     """A dry run where only the libraries of an environment can be imported."""
     there = installed_by(*requirements)
@@ -242,7 +276,7 @@ def test_the_image_is_what_the_installation_script_can_read_and_the_project_says
 def test_the_snakemake_that_is_tested_is_what_is_allowed_and_pinned(root):
     """The oldest allowed, by `make test-oldest`, and that of the lock file."""
     first = re.search(r'^min_version\("(.*)"\)$', (root / "Snakefile").read_text(), re.MULTILINE)[1]
-    needs = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
+    needs = PROJECT["optional-dependencies"]["workflow"]
     assert f"snakemake[reports]>={first}" in needs
     lock = (root / "requirements.lock").read_text()
     last = re.search(r"^snakemake==(\d+\.\d+)\.", lock, re.MULTILINE)[1]

@@ -20,6 +20,7 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.plotting.drawing import Given
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.libraries import require
 from darksecrets.core.run.numbers import written
 from darksecrets.core.run.states import FINETUNED
 from darksecrets.core.run.tables import identify
@@ -158,6 +159,7 @@ def ablate(
     from darksecrets.paper.ablation.scoring import scored
     from darksecrets.paper.ablation.statistics import Resampling
 
+    require("datasets", "data", "Disabling heads on labelled examples")
     columns = (text,) if isinstance(text, str) else tuple(text)
     with model_folder(model, tokenizer, max_length) as checked, _file_of(data) as file:
         task = _task_of(checked, file, columns, label, labels, metric)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import logging
 
+from darksecrets.core.run.errors import InputError
+
 _log = logging.getLogger(__name__)
 
 
@@ -18,3 +20,21 @@ def can_import(*libraries: str) -> bool:
     if missing:
         _log.warning("%s is not installed here: the first job will check more.", missing[0])
     return not missing
+
+
+def require(library: str, extra: str, purpose: str) -> None:
+    """Check that an optional library is installed.
+
+    Args:
+        library: Its name.
+        extra: The extra of this package that installs it.
+        purpose: What needs it, in words.
+
+    Raises:
+        InputError: It is not; says what to install.
+    """
+    if importlib.util.find_spec(library) is None:
+        raise InputError(
+            f"{purpose} needs the library {library}, which is not installed: "
+            f'pip install "darksecrets[{extra}]"'
+        )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.libraries import require
 from darksecrets.paper.features.labels import antecedent, unknown_dependencies, unknown_tags
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def load_pipeline(pipeline: str) -> Language:
     Raises:
         InputError: The pipeline does not exist, lacks a tagger or parser, or has other labels.
     """
+    require("spacy", "words", "A pipeline for tags and dependencies")
     import spacy
 
     try:
