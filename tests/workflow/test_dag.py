@@ -112,7 +112,11 @@ def test_a_figure_of_words_says_why_there_are_none(snakemake, tmp_path, target):
     file.write_text(json.dumps(bare))
     run = snakemake(tmp_path, "-n", target, config=str(file), check=False)
     assert run.returncode != 0
-    assert "Change the configuration, or leave out this target" in run.stdout + run.stderr
+    said = " ".join((run.stdout + run.stderr).split())
+    assert "Change the configuration, or leave out this target" in said
+    (others,) = re.findall(r"This run can make: ([^.]*)\.", said)
+    assert {"table1", "figure5", "figure8"} <= {*others.split(", ")}
+    assert target not in others.split(", ")
 
 
 def test_a_task_of_one_sentence_has_links_without_equal_words(snakemake, planned, tmp_path):

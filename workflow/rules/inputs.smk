@@ -120,7 +120,11 @@ WORD_TABLES = ("token_pairs", *EQUAL_WORD_TABLES)
 
 def refuse(reason: str) -> None:
     """Stop a plan that has a target which the run leaves out."""
-    raise WorkflowError(f"{reason} Change the configuration, or leave out this target.")
+    drawn = dict.fromkeys(Path(file).stem for file in results_of_run() if "/figures/" in file)
+    raise WorkflowError(
+        f"{reason} Change the configuration, or leave out this target. This run can make: "
+        f"{', '.join(drawn)}."
+    )
 
 
 def refusal(left_out: str) -> Callable | list[str]:
