@@ -48,7 +48,7 @@ def test_every_key_that_a_page_names_exists(page, keys):
     sections = {key for key in keys if "." not in key}
     for code in re.findall(r"`([^`\n]+)`", text):
         dotted = re.match(r"([a-z_]+(?:\.[a-z_]+)+)(: |$)", code)
-        is_file = code.endswith((".csv", ".py", ".safetensors"))
+        is_file = code.endswith((".csv", ".json", ".py", ".safetensors"))
         if dotted and not is_file and dotted[1].split(".")[0] in sections:
             unknown += [dotted[1]] if not is_known(dotted[1], keys) else []
         braces = re.match(r"([a-z_]+): (\{.*\}|\[.*\])$", code)
