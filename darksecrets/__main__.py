@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import atomic
+from darksecrets.core.run.files import atomic, write_text
 from darksecrets.core.run.version import __version__
 from darksecrets.pages.inspect import texts
 from darksecrets.pages.inspect.texts import MOST
@@ -38,6 +38,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="darksecrets", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="command")
+    _add_inspect(commands)
+    _add_ablate(commands)
+    _add_encoders(commands)
+    return parser
+
+
+def _add_inspect(commands: Any) -> None:  # noqa: ANN401 - a private class of argparse
     inspect = commands.add_parser(
         "inspect",
         help="draw all heads of an encoder on sentences, as one page",
@@ -57,18 +64,6 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--max-length", type=int, default=128, help="longest example, in tokens")
     inspect.add_argument("--pipeline", help="a spaCy pipeline, for measures of words")
     inspect.set_defaults(run=_inspect)
-    _add_ablate(commands)
-    encoders = commands.add_parser(
-        "encoders",
-        help="compare finished runs of several encoders on one page",
-        description="Compare finished runs of several encoders on one page.",
-    )
-    encoders.add_argument("runs", nargs="+", type=Path, help="folders of runs: results/<run>")
-    encoders.add_argument(
-        "-o", "--output", type=Path, default=Path("encoders.html"), help="the page"
-    )
-    encoders.set_defaults(run=_compare_encoders)
-    return parser
 
 
 def _add_ablate(commands: Any) -> None:  # noqa: ANN401 - a private class of argparse
@@ -100,14 +95,33 @@ def _add_ablate(commands: Any) -> None:  # noqa: ANN401 - a private class of arg
     ablate.set_defaults(run=_ablate)
 
 
+def _add_encoders(commands: Any) -> None:  # noqa: ANN401 - a private class of argparse
+    encoders = commands.add_parser(
+        "encoders",
+        help="compare finished runs of several encoders on one page",
+        description="Compare finished runs of several encoders on one page.",
+    )
+    encoders.add_argument("runs", nargs="+", type=Path, help="folders of runs: results/<run>")
+    encoders.add_argument(
+        "-o", "--output", type=Path, default=Path("encoders.html"), help="the page"
+    )
+    encoders.set_defaults(run=_compare_encoders)
+
+
+def _require_folder(output: Path) -> None:
+    """Check that the folder of a page is there, before anything is computed."""
+    if not output.parent.is_dir():
+        raise InputError(f"--output: there is no folder {output.parent}. Make it first.")
+
+
 def _inspect(given: argparse.Namespace) -> None:
     """Write the page, or print its numbers."""
     from darksecrets.pages.inspect.inspecting import inspect
 
     if given.examples < 1:
         raise InputError(f"--examples is {given.examples}; at least 1 is needed.")
-    if not given.json and not given.output.parent.is_dir():
-        raise InputError(f"--output: there is no folder {given.output.parent}. Make it first.")
+    if not given.json:
+        _require_folder(given.output)
     every = texts.read(given.text[0] if len(given.text) == 1 else given.text)
     examples = every[: given.examples]
     if len(every) > len(examples):
@@ -118,8 +132,7 @@ def _inspect(given: argparse.Namespace) -> None:
     if given.json:
         sys.stdout.write(json.dumps(_numbers(found)) + "\n")
         return
-    with atomic(given.output) as temporary:
-        temporary.write_text(found.page(len(examples)), encoding="utf-8")
+    write_text(found.page(len(examples)), given.output)
     sys.stdout.write(f"{given.output}: open it in a browser.\n")
 
 
@@ -154,12 +167,10 @@ def _compare_encoders(given: argparse.Namespace) -> None:
     """Write the page of several runs, and beside it the table of their claims."""
     from darksecrets.pages.encoders import page, reading
 
-    if not given.output.parent.is_dir():
-        raise InputError(f"--output: there is no folder {given.output.parent}. Make it first.")
+    _require_folder(given.output)
     runs = reading.read(given.runs)
     table = given.output.with_suffix(".csv")
-    with atomic(given.output) as temporary:
-        temporary.write_text(page.html(runs), encoding="utf-8")
+    write_text(page.html(runs), given.output)
     with atomic(table) as temporary:
         page.claims_of(runs).to_csv(temporary, index=False)
     sys.stdout.write(f"{given.output}: open it in a browser. {table}: its claims.\n")

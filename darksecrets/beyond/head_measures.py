@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from darksecrets.beyond import analyses
 from darksecrets.core.run.shown import Shown
-from darksecrets.core.run.tables import Table
 from darksecrets.paper.features import shown as features
 from darksecrets.paper.finetuning import shown as finetuning
 from darksecrets.paper.framenet import shown as framenet
@@ -18,9 +17,3 @@ HEAD_MEASURES: tuple[Shown, ...] = (
     *(shown for one in analyses.find().values() if one.about_attention for shown in one.shown),
 )
 """Those of the paper's sections, then those of analyses."""
-
-
-def tables() -> dict[str, Table]:
-    """Tables that the measures are read from, by name."""
-    found = [each for shown in HEAD_MEASURES for each in (shown.table, shown.over_seeds) if each]
-    return {table.name: table for table in found}

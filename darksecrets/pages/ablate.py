@@ -25,6 +25,7 @@ from darksecrets.core.run.numbers import written
 from darksecrets.core.run.states import FINETUNED
 from darksecrets.core.run.tables import identify
 from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.permutation import mcnemar
 from darksecrets.paper.ablation.findings import describe_needed_heads
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def ablate(
     import torch
 
     from darksecrets.core.interventions import sweep
-    from darksecrets.core.models.given import model_folder
+    from darksecrets.core.models.given import model_folder, name_of
     from darksecrets.paper.ablation.scoring import scored
     from darksecrets.paper.ablation.statistics import Resampling
 
@@ -164,6 +165,7 @@ def ablate(
     with model_folder(model, tokenizer, max_length) as checked, _file_of(data) as file:
         task = _task_of(checked, file, columns, label, labels, metric)
         table = _read(file, task)
+        sweep.check_labels(table["label"].to_numpy(), task, str(file))
         _require_classifier(checked, task)
         with tempfile.TemporaryDirectory() as temporary:
             prepared = Path(temporary) / "data"
@@ -173,14 +175,13 @@ def ablate(
             sweep.sweep(checked, prepared, kept, settings, threads=torch.get_num_threads())
             result = SweepResult.load(kept)
     found = scored(result, task, Resampling(10_000, 10_000, 1_000, seed))
-    given = str(model) if isinstance(model, str | Path) else type(model).__name__
     return Ablation(
         found["head_ablation"],
         found["layer_ablation"],
         found["survival"],
         result,
         task.metrics,
-        given,
+        name_of(model),
         task.name,
         _is_better_than_constant(result, task),
     )
@@ -295,7 +296,7 @@ def _is_better_than_constant(result: SweepResult, task: Task) -> bool:
     Classes: McNemar's exact test, one-sided, equal texts as one example. A regression: Pearson's
     correlation is significantly above 0.
     """
-    from scipy.stats import binomtest, pearsonr
+    from scipy.stats import pearsonr
 
     once = result.once()
     predicted, gold = once.predictions[0], once.labels
@@ -304,8 +305,6 @@ def _is_better_than_constant(result: SweepResult, task: Task) -> bool:
             return False
         return bool(pearsonr(predicted, gold, alternative="greater").pvalue < LEVEL)
     constant = np.bincount(gold.astype(int)).argmax()
-    ours, others = predicted == gold, gold == constant
-    wins, losses = int((ours & ~others).sum()), int((others & ~ours).sum())
-    if wins + losses == 0:
-        return False
-    return bool(binomtest(wins, wins + losses, alternative="greater").pvalue < LEVEL)
+    right = np.stack([gold == constant, predicted == gold])
+    one_sided = mcnemar(right)[1] / 2
+    return bool(right[1].sum() > right[0].sum() and one_sided < LEVEL)

@@ -11,6 +11,7 @@ from made_up_models import judged
 
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.interventions.results import SweepResult
+from darksecrets.core.run.shown import tables_of
 from darksecrets.core.run.tables import Table
 from darksecrets.pages.atlas import building, html, maps, measures
 from darksecrets.pages.claims import registry
@@ -112,7 +113,7 @@ def _tables(
     rng, tasks = np.random.default_rng(1), {task: own for task, *own in metrics}
     found = {
         name: table(declared, tasks, seeds, shape, rng)
-        for name, declared in measures.tables().items()
+        for name, declared in tables_of(measures.SHOWN).items()
         if declared is not SEED_EFFECTS or len(seeds) > 1
     }
     ablation = found[HEAD_ABLATION.name]

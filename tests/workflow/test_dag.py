@@ -92,6 +92,10 @@ def test_without_words_the_rest_of_the_paper_is_made(all_config, tmp_path):
         "stripes_by_measure",
     }
     assert all_drawn - drawn == words
+    (atlas,) = (job for job in made if job.rule.name == "atlas")
+    linked = {Path(file).stem for file in atlas.params.run["figures"]}
+    assert "figure8" in linked
+    assert linked <= drawn, "no link to a figure that is not made"
     assert {job.rule.name for job in whole} - {job.rule.name for job in made} == {
         "draw_words",
         "measure_redundancy",

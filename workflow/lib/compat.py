@@ -12,7 +12,7 @@ imported, uses the ``hosted_repo`` of a ``HostingProviderFile``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +39,22 @@ def let_scripts_import_from(project: Path) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
-def tables_of_figures(workflow: Any) -> dict[str, list[str]]:  # noqa: ANN401
-    """Tables that each figure shows, by its first file in the folder of results.
+def tables_of_figures(workflow: Any, results: Collection[str]) -> dict[str, list[str]]:  # noqa: ANN401
+    """Tables that each figure of a run shows, by its first file in the folder of results.
 
     They are the input that has the figure's name. Only Snakemake's own list tells which rules an
     analysis has added.
+
+    Args:
+        workflow: The workflow.
+        results: Files that the run makes.
     """
+    made = {Path(file).name for file in results}
     found = {}
     for rule in workflow.rules:
         inputs = dict(rule.input.items())
         for file in map(Path, map(str, rule.output)):
-            if file.parent.name == "figures" and file.stem in inputs:
+            if file.parent.name == "figures" and file.name in made and file.stem in inputs:
                 tables = inputs.pop(file.stem)
                 several = [tables] if isinstance(tables, str) else tables
                 found[f"figures/{file.name}"] = sorted(Path(table).stem for table in several)

@@ -15,6 +15,7 @@ from darksecrets.core.data import preflight as data_checks
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run import gpus
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.shown import tables_of
 from darksecrets.pages import contracts
 from darksecrets.pages.claims import registry
 from workflow.lib import compat, configuration, imports, preflight, resources

@@ -14,9 +14,8 @@ NOT_OFFERED = {
     "pattern_predictions",
     "stripes",
 }
-CHECKS: dict[str, Callable[[Mapping], None]] = (
-    {}
-)  # made before a run that has jobs of a rule, by its name
+# What is checked before a run that has jobs of a rule, by the rule's name.
+CHECKS: dict[str, Callable[[Mapping], None]] = {}
 
 
 def tables(*names: str) -> list[str]:

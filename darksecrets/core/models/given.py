@@ -61,6 +61,11 @@ def model_folder(
         yield fetch_encoder(_source(temporary), max_length=max_length)
 
 
+def name_of(model: str | Path | PreTrainedModel) -> str:
+    """What a model is called that was given: its folder, its name on the Hub, or its class."""
+    return str(model) if isinstance(model, str | Path) else type(model).__name__
+
+
 def _source(model: str | Path) -> dict[str, str]:
     """Section ``model`` of a configuration, for a folder or a name on the Hub."""
     folder = Path(model).expanduser()

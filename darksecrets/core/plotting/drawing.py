@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -19,9 +20,11 @@ from darksecrets.core.plotting.style import save
 from darksecrets.core.run import learned
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import write_text
-from darksecrets.core.run.job import Job
 from darksecrets.core.run.states import FINETUNED
 from darksecrets.core.run.tables import Table
+
+if TYPE_CHECKING:
+    from darksecrets.core.run.job import Job
 
 _log = logging.getLogger("darksecrets")
 

@@ -8,7 +8,7 @@ intervals, units and meanings follow from the table's declaration. The lists are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -165,3 +165,9 @@ def plain(markdown: str) -> str:
         markdown: The text.
     """
     return markdown.replace("`", "")
+
+
+def tables_of(measures: Iterable[Shown]) -> dict[str, Table]:
+    """Tables that measures are read from, by name."""
+    found = [table for shown in measures for table in (shown.table, shown.over_seeds) if table]
+    return {table.name: table for table in found}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from darksecrets.beyond import analyses
 from darksecrets.beyond.head_measures import HEAD_MEASURES
 from darksecrets.core.run.shown import Shown
-from darksecrets.core.run.tables import Table
 from darksecrets.paper.ablation import shown as ablation
 
 _SHOWN = (
@@ -22,9 +21,3 @@ def _section(shown: Shown) -> str:
 
 SHOWN: tuple[Shown, ...] = tuple(sorted(_SHOWN, key=_section))
 """In the order of the paper's sections; a run shows those whose tables it has."""
-
-
-def tables() -> dict[str, Table]:
-    """Tables that measures are read from, by name."""
-    found = [table for shown in SHOWN for table in (shown.table, shown.over_seeds) if table]
-    return {table.name: table for table in found}

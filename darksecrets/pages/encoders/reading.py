@@ -6,11 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from darksecrets.core.data.metrics import METRICS
 from darksecrets.core.run import learned
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import read_yaml
@@ -97,7 +95,7 @@ def _read(folder: Path) -> FinishedRun:
     try:
         facts = json.loads(needed[0].read_text(encoding="utf-8"))["facts"]
         config = read_yaml(needed[1])
-        metrics = {task: _metrics_of(entry) for task, entry in config["tasks"].items()}
+        metrics = {task: list(entry["metrics"]) for task, entry in config["tasks"].items()}
         claims = pd.read_csv(needed[2], keep_default_na=True)[list(_OF_CLAIMS)]
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise InputError(
@@ -115,12 +113,6 @@ def _read(folder: Path) -> FinishedRun:
     name = facts["Model"].partition(" in ")[0].partition(", revision")[0]
     own = f"{name} ({config['run']})"
     return FinishedRun(own, folder, facts, metrics, claims.astype({"id": str}), found, left_out)
-
-
-def _metrics_of(entry: Mapping[str, Any]) -> list[str]:
-    """Metrics of a task as its entry names them."""
-    named = entry["metrics"]
-    return [name for name in ([named] if isinstance(named, str) else named) if name in METRICS]
 
 
 def _named(runs: Sequence[FinishedRun]) -> list[FinishedRun]:

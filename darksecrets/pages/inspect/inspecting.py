@@ -156,7 +156,7 @@ def inspect(
     Raises:
         InputError: The text, the model or the pipeline cannot be used.
     """
-    from darksecrets.core.models.given import model_folder
+    from darksecrets.core.models.given import model_folder, name_of
 
     examples = texts.read(text)
     with (
@@ -179,5 +179,5 @@ def inspect(
         measures,
         patterns,
         left_out(examples, unparsed),
-        str(model) if isinstance(model, str | Path) else type(model).__name__,
+        name_of(model),
     )

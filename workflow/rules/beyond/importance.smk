@@ -1,7 +1,7 @@
 # Section 4.6, further: how important is each head, and how many can be removed for good?
 
 
-from darksecrets.beyond import head_measures
+from darksecrets.beyond.head_measures import HEAD_MEASURES
 from darksecrets.beyond.importance import preflight as importance_checks
 
 IMPORTANCE = "Section 4.6, importance and removal of heads"
@@ -367,7 +367,7 @@ rule compare_important_heads:
     """Correlate the importance of heads with what they do: do the interpretable ones survive removal?"""
     input:
         importance="<results>/tables/head_importance.csv",
-        tables=lambda wildcards: made_tables(head_measures.tables()),
+        tables=lambda wildcards: made_tables(tables_of(HEAD_MEASURES)),
     output:
         table=table("important_heads"),
     log:

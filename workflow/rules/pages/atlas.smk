@@ -4,7 +4,7 @@
 from darksecrets.pages.atlas import html as page_of_atlas
 from darksecrets.pages.atlas import measures as measures_of_atlas
 
-TABLES_OF_ATLAS = (*measures_of_atlas.tables(), "score_means", "learned")
+TABLES_OF_ATLAS = (*tables_of(measures_of_atlas.SHOWN), "score_means", "learned")
 # The atlas shows the maps of every task's first fine-tuned model, and what flips its predictions.
 FIRST = {
     task: f"{task}/finetuned/seed-{entry['seeds'][0]}" for task, entry in config["tasks"].items()
@@ -68,7 +68,7 @@ rule atlas:
                 {seed for entry in config["tasks"].values() for seed in entry["seeds"]}
             ),
             "comparable": PAPER,
-            "figures": compat.tables_of_figures(workflow),
+            "figures": compat.tables_of_figures(workflow, results_of_run()),
             "left_out": config["left_out"]["interventions"],
             "synthetic": SYNTHETIC,
         },

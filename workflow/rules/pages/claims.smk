@@ -4,7 +4,8 @@
 from darksecrets.beyond.attention_measures.declared import REPLACED
 from darksecrets.pages.claims import beside_paper, findings, measures
 
-PAPERS = registry.select_for_run(registry.read(registry.files()), config["analyses"])
+REGISTRY = registry.read(registry.files())
+PAPERS = registry.select_for_run(REGISTRY, config["analyses"])
 PRINTED = beside_paper.read(beside_paper.NUMBERS, beside_paper.TABLE1)
 # Besides tables that decide, the one of models that decide nothing, because they have not learned their task.
 TABLES_OF_CLAIMS = {
@@ -62,8 +63,7 @@ rule claims:
 
 ANALYSES_BY_MEASURE = sorted({*config["analyses"], "attention_measures"})
 PAPERS_BY_MEASURE = measures.concerned(
-    registry.select_for_run(registry.read(registry.files()), ANALYSES_BY_MEASURE),
-    REPLACED,
+    registry.select_for_run(REGISTRY, ANALYSES_BY_MEASURE), REPLACED
 )
 TABLES_BY_MEASURE = (*registry.tables(PAPERS_BY_MEASURE), "learned")
 
