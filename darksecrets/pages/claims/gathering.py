@@ -129,9 +129,9 @@ def _estimates_by_seed(
 def _tasks(
     question: Question, name: Name, group: pd.DataFrame, every: Iterable[str]
 ) -> Iterable[str]:
-    """Tasks that numbers are of; ``every`` one, where rows do not say it."""
+    """Tasks that numbers are of, and that chose what is scored; ``every`` if rows do not say."""
     if "task" in question.each:
-        return name[:1]
+        return (*name[:1], *(group["chosen_on"].unique() if "chosen_on" in group else ()))
     return group["on"].unique() if "on" in group else every
 
 

@@ -440,6 +440,17 @@ def test_on_the_tasks_that_were_learned_a_claim_may_hold_or_fail(unlearned, on_l
     assert row["verdict"] == (OPEN if on_learned == YES else NO), "five tasks are missing"
 
 
+def test_heads_that_an_unlearned_task_chose_decide_nothing_on_another():
+    """Of STS-B, which is learned, but by the heads that models of RTE chose, which is not."""
+    table = pd.DataFrame([LEARNED | {"task": "RTE", "bag_of_words": 53.8, "learned": False}])
+    tables = Tables(CASES["46"][YES] | {"learned": table}, TABLES)
+    found = deciding.decide_on_learned_tasks(
+        CLAIMS["46"], PAPERS["kovaleva2019"].tasks, tables, RUN
+    )
+    assert found.answer == OPEN
+    assert "RTE is not learned" in found.reason
+
+
 @pytest.mark.parametrize("only", TASKS)
 @pytest.mark.parametrize("case", [NO, OPEN])
 def test_with_one_learned_task_no_claim_is_decided_without_a_number(case, only):
