@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
+from darksecrets.pages.inspect.inspecting import inspect
 from darksecrets.paper.patterns.maps import labelling
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,8 +67,8 @@ BEYOND: Mapping[str, str | Page] = {
 }
 """Pictures of the run on real data with analyses of later papers."""
 
-LOOK: Mapping[str, str] = {"inspect-heads.png": "heads-1", "inspect-maps.png": "maps-1"}
-"""Pictures of a text; names of figures."""
+LOOK = "inspect.png"
+"""The page of `inspect`: the heads of the tiny BERT on a text."""
 
 LABELLING = "labelling-page.png"
 """The page for labelling maps, with the maps that ship."""
@@ -77,7 +76,7 @@ LABELLING = "labelling-page.png"
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*REAL, *BEYOND, *LOOK, LABELLING}
+    return {*REAL, *BEYOND, LOOK, LABELLING}
 
 
 class Problems(list[str]):
@@ -141,6 +140,7 @@ READY = {
     " [...document.querySelectorAll('.card .maps:not(.tokens), .card .example')]"
     ".every((each) => each.dataset.painted)",
     "report.html": "return Boolean(document.querySelector('.made'))",
+    LOOK: "return Boolean(document.querySelector('#card h2'))",
     LABELLING: "return Boolean(document.querySelector('canvas, svg, img'))",
 }
 """JavaScript that says whether a page is drawn."""
@@ -191,18 +191,13 @@ def _width(file: Path) -> int:
         return picture.width
 
 
-def make_text_pictures() -> None:
-    """Make the pictures of `inspect`: the heads of the tiny BERT on a text."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-        command += ["--directory", folder, "--cores", str(os.cpu_count()), "inspect"]
-        command += ["--configfile", str(ROOT / "config/config.yaml"), "--config", f"text={TEXT}"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr[-1000:])
-        for name, figure in LOOK.items():
-            (file,) = Path(folder).glob(f"results/*/inspect/*/figures/{figure}.png")
-            shutil.copy(file, IMAGES / name)
+def make_text_picture() -> None:
+    """Make the picture of `inspect`."""
+    with tempfile.TemporaryDirectory() as folder, browser() as running:
+        file = Path(folder) / "heads.html"
+        found = inspect(TEXT, ROOT / "darksecrets/resources/tiny-bert")
+        file.write_text(replace(found, model="tiny BERT").page(), encoding="utf-8")
+        show(running, file.as_uri(), Page("", (1280, 900)), IMAGES / LOOK, READY[LOOK])
 
 
 def make_labelling_picture() -> None:
@@ -239,8 +234,8 @@ def main() -> None:
     else:
         with problems.noted("gallery"):
             make_gallery(arguments.demo / "figures")
-    with problems.noted(", ".join(LOOK)):
-        make_text_pictures()
+    with problems.noted(LOOK):
+        make_text_picture()
     with problems.noted(LABELLING):
         make_labelling_picture()
     print(f"{len(made())} pictures are in {IMAGES.relative_to(ROOT)}.")

@@ -438,7 +438,6 @@ TEXTS = [
     _text("zero-width", ["one", "\u200b"], "example 2", "finds no token"),
     _text("half of a character", ["a\ud800"], "half of a character"),
     _text("nested", [[["a"]]], "example 1"),
-    _text("no such heads", "one", "inspect.heads", "6 heads", inspect={"heads": ["layer 9"]}),
     _text("too many tokens for the model", "one", "takes at most", fine_tuning={"max_length": 512}),
     Case(
         "text: a file in Latin-1",

@@ -388,7 +388,6 @@ TEXTS = [
         lambda f: run(text=str(write(f, "my text.txt", "\ufeffone\r\ntwo\r\n"))),
         looking=True,
     ),
-    _text("heads", "one", inspect={"heads": [1, {"2": "all"}]}),
 ]
 
 CASES = [*KEYS, *FILES, *DATA, *PATHS, *LINKS, *LABELLED, *MODELS, *TEXTS]

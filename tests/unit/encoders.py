@@ -134,7 +134,8 @@ def _unigrams(*special: str, lower: bool = False) -> list[tuple[str, float]]:
     )
     tokenizer = _learned(trainer, models.Unigram(), pre_tokenizers.Metaspace(), lower=lower)
     pieces = json.loads(tokenizer.to_str())["model"]["vocab"]
-    found = [(piece, score) for piece, score in pieces if piece not in special]
+    found = [(piece, round(score, 4)) for piece, score in pieces if piece not in special]
+    found.sort(key=lambda entry: (-entry[1], entry[0]))  # the trainer breaks ties by chance
     return [*((name, 0.0) for name in special), *found]
 
 

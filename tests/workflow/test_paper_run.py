@@ -307,9 +307,8 @@ def test_effects_of_disabling_agree_with_the_sweep(run):
 
 def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, call, planned):
     import darksecrets
-    from darksecrets.core.attention.store import AttentionStore
     from darksecrets.pages.contracts import TABLES
-    from darksecrets.pages.inspect.tables import EXAMPLES, SHOWN
+    from darksecrets.pages.inspect.tables import EXAMPLES
 
     recorded = (run / "config.yaml").read_text()
     text = ["The teacher {saw} $5 and $6. ||| It slept " + "and slept " * 20, "a ||| b"]
@@ -334,10 +333,6 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     )
     assert EXAMPLES.read(folder / "examples.csv")["cut"].tolist() == seen.examples["cut"].tolist()
     assert (seen.examples["cut"] > 0).tolist() == [True, False]
-    store = AttentionStore.open(folder / "attention")
-    for row, idx in enumerate(store.idx):
-        assert store.tokens(row) == seen.tokens[idx]
-        assert np.array_equal(store.maps(row), seen.maps[idx])
     patterns = TABLES["pattern_maps"].read(folder / "pattern_maps.parquet")
     pd.testing.assert_frame_equal(
         patterns, TABLES["pattern_maps"].check(seen.patterns, "", ""), atol=1e-4
@@ -345,10 +340,9 @@ def test_a_look_at_text_trains_nothing_and_gives_what_the_function_gives(run, ca
     for name, table in seen.measures.items():
         found = TABLES[name].read(folder / "features" / f"{name}.csv")
         pd.testing.assert_frame_equal(found, TABLES[name].check(table, "", ""), rtol=5e-7)
-    assert set(SHOWN.read(folder / "shown.csv")["idx"]) == {0, 1}
-    drawn = {path.name for path in (folder / "figures").glob("[!.]*")}
-    names = ("statistics", "heads-1", "maps-1", "heads-2", "maps-2")
-    assert drawn == {f"{name}.{suffix}" for name in names for suffix in ("pdf", "svg", "png")}
+    page = (folder / "heads.html").read_text(encoding="utf-8")
+    assert "run smoke" in page
+    assert json.dumps(seen.tokens[1], separators=(",", ":")) in page
     records = folder.parents[1] / "records"
     record = json.loads((records / "inspect_text" / f"{folder.name}.json").read_text())
     assert record["left_out"]["framenet_heads, framenet_controls"]

@@ -15,7 +15,6 @@ from darksecrets.core.plotting.user_text import drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colorbar import Colorbar
     from matplotlib.image import AxesImage
 
 PALE = 4.0
@@ -119,11 +118,3 @@ def written(weights: npt.NDArray[np.floating], apart: int) -> list[int]:
         if all(abs(place - other) >= apart for other in chosen):
             chosen.append(place)
     return sorted(chosen)
-
-
-def name_ends(bar: Colorbar) -> None:
-    """Write what the ends of the scale of maps are, of which each has its own."""
-    bar.set_ticks([0, 1], labels=["0", "strongest of a map"])
-    first, last = bar.ax.get_xticklabels()
-    first.set_horizontalalignment("left")
-    last.set_horizontalalignment("right")

@@ -11,13 +11,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
 
-from darksecrets.core.plotting.attention_map import (
-    HALF,
-    darkest,
-    draw_map,
-    draw_small_maps,
-    name_ends,
-)
+from darksecrets.core.plotting.attention_map import darkest, draw_map
 from darksecrets.core.plotting.colours import *
 from darksecrets.core.plotting.drawing import Sources, pick
 from darksecrets.core.plotting.intervals import intervals

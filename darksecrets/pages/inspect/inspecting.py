@@ -1,7 +1,7 @@
 """Look at text: an encoder's maps of any sentences, their patterns, and what its heads attend to.
 
-Nothing here needs labels, and nothing is trained. The workflow's target ``inspect`` calls the same
-functions as `inspect`, one job after the other.
+Nothing here needs labels, and nothing is trained. The workflow's target ``inspect`` is one job that
+calls `inspect`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from darksecrets.paper.patterns.network.trained import CLASSIFIER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from spacy.language import Language
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
@@ -136,7 +137,7 @@ def inspect(
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,
     classifier: str | Path | None = CLASSIFIER,
-    pipeline: str | None = None,
+    pipeline: str | Language | None = None,
     max_length: int = 128,
     seed: int = SEED,
 ) -> Inspection:
@@ -149,7 +150,8 @@ def inspect(
         tokenizer: Of a loaded model.
         classifier: Folder of a trained classifier of patterns, ``patterns/classifier`` of a run;
             the one that ships if omitted, and none if None.
-        pipeline: A spaCy pipeline, by name or folder; without it, words have no features.
+        pipeline: A spaCy pipeline, by name or folder, or loaded; without it, words have no
+            features.
         max_length: Longest example, in tokens; what is longer is cut off, with a warning.
         seed: Seed of the controls.
 
@@ -159,6 +161,7 @@ def inspect(
     from darksecrets.core.models.given import model_folder, name_of
 
     examples = texts.read(text)
+    nlp = load_pipeline(pipeline) if isinstance(pipeline, str) else pipeline
     with (
         model_folder(model, tokenizer, max_length) as checked,
         tempfile.TemporaryDirectory() as folder,
@@ -166,12 +169,12 @@ def inspect(
         table, _ = extract_examples(examples, checked, Path(folder) / "store", max_length)
         store = AttentionStore.open(Path(folder) / "store")
         patterns = None if classifier is None else classify_maps(store, Path(classifier), examples)
-        annotation = annotate(examples, load_pipeline(pipeline) if pipeline else None)
+        annotation = annotate(examples, nlp)
         measures = measure_heads(store, annotation, examples, seed)
         rows = np.argsort(store.idx).tolist()
         maps = [store.maps(row).copy() for row in rows]
         pieces = store.table.iloc[rows].reset_index(drop=True)
-    unparsed = "" if pipeline else "no pipeline was given"
+    unparsed = "" if nlp else "no pipeline was given"
     return Inspection(
         table,
         pieces,

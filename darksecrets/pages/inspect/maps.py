@@ -1,4 +1,4 @@
-"""The maps of an encoder on text, their patterns, and which of them to draw large."""
+"""The maps of an encoder on text, and their patterns."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from darksecrets.core.models.selectors import Shape
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify
 from darksecrets.pages.inspect import texts
-from darksecrets.pages.inspect.tables import SHOWN
 from darksecrets.pages.inspect.texts import MODEL, Example
-from darksecrets.paper.patterns.classes import PATTERNS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -95,35 +92,3 @@ def classify_maps(
     table = classify(store, load(classifier))
     table = table.sort_values(["idx", "layer", "head"])
     return identify(table.reset_index(drop=True), texts.digest(examples), MODEL)
-
-
-def choose_maps(
-    patterns: pd.DataFrame, heads: Sequence[object], shape: Shape, most: int
-) -> pd.DataFrame:
-    """Choose the maps to draw large.
-
-    Args:
-        patterns: The pattern of every map, from `classify_maps`.
-        heads: Selectors of heads. If there are none, an example's map of each pattern of which the
-            classifier is most certain is chosen.
-        shape: Layers and heads of the encoder.
-        most: Number of examples of which maps are drawn, the first ones.
-
-    Returns:
-        The table `darksecrets.pages.inspect.tables.SHOWN`.
-
-    Raises:
-        InputError: A selector names heads that the encoder lacks.
-    """
-    rows = patterns[patterns["idx"] < most]
-    if heads:
-        parsed = [shape.parse(selector) for selector in heads]
-        wanted = {(layer, n) for each in parsed for layer, ns in each.items() for n in ns}
-        places = zip(rows["layer"], rows["head"], strict=True)
-        rows = rows[[place in wanted for place in places]]
-    else:
-        best = rows.sort_values("probability", ascending=False, kind="stable")
-        best = best.drop_duplicates(["idx", "pattern"])
-        order = best["pattern"].map(list(PATTERNS).index)
-        rows = best.assign(order=order).sort_values(["idx", "order"])
-    return rows[[*SHOWN.names]].reset_index(drop=True)

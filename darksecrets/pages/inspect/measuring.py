@@ -27,7 +27,7 @@ SEED = 2019
 _log = logging.getLogger(__name__)
 
 
-def load_parser(parse: str, pipeline: str) -> tuple[Language | None, str]:
+def load_parser(parse: str, pipeline: str) -> Language | None:
     """Load a pipeline as the configuration says; a warning tells if there is none.
 
     Args:
@@ -35,24 +35,23 @@ def load_parser(parse: str, pipeline: str) -> tuple[Language | None, str]:
         pipeline: A spaCy pipeline, by name or folder.
 
     Returns:
-        The pipeline, or None and the reason.
+        The pipeline, or None.
 
     Raises:
         InputError: It is ``on`` but cannot be used, see `parser.load_pipeline`.
     """
     if parse == "off":
-        return None, "inspect.parse is off"
+        return None
     if parse == "auto" and importlib.util.find_spec("spacy") is None:
-        why = "spaCy is not installed"
-        _log.warning("Measures that need words are left out: %s.", why)
-        return None, why
+        _log.warning("Measures that need words are left out: spaCy is not installed.")
+        return None
     try:
-        return load_pipeline(pipeline), ""
+        return load_pipeline(pipeline)
     except InputError as error:
         if parse == "on":
             raise
         _log.warning("Measures that need words are left out. %s", error)
-        return None, f"the pipeline {pipeline!r} cannot be used"
+        return None
 
 
 def annotate(examples: Sequence[Example], nlp: Language | None) -> dict[int, dict[str, Any]]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from darksecrets.core.models import checkpoints
-from darksecrets.core.models.selectors import Shape
-from darksecrets.core.models.size import read_size
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.libraries import can_import
 from darksecrets.pages.inspect import texts
@@ -20,34 +17,17 @@ MISSING = (
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Check the text itself, and the heads to draw if the model is on this machine.
+    """Check the text itself.
 
     Args:
         config: A resolved configuration.
 
     Raises:
-        InputError: There is no text, see `texts.read`; or the model has no such heads.
+        InputError: There is no text, or it cannot be used, see `texts.read`.
     """
     if config["text"] is None:
         raise InputError(MISSING)
     texts.read(config["text"])
-    if config["model"]["source"] != "hub":
-        check_heads(config["inspect"]["heads"], checkpoints.folder_of(config["model"]))
-
-
-def check_heads(selectors: list[object], model: Path) -> None:
-    """Check the key ``inspect.heads`` against a model's layers and heads.
-
-    Raises:
-        InputError: It has no such heads.
-    """
-    if selectors:
-        size = read_size(model / "config.json")
-        for selector in selectors:
-            try:
-                Shape(size.layers, size.heads).parse(selector)
-            except InputError as error:
-                raise InputError(f"inspect.heads in the configuration: {error}") from None
 
 
 def check_tokens(config: Mapping[str, Any]) -> None:

@@ -1,13 +1,11 @@
-"""Tables of a look at text: the examples, and the maps to draw large."""
+"""The table of a look at text: its examples."""
 
 from __future__ import annotations
 
-from darksecrets.core.run.columns import HEAD, IDX, LAYER, names
+from darksecrets.core.run.columns import IDX
 from darksecrets.core.run.tables import Table, integer, like, text
-from darksecrets.paper.patterns.tables import PATTERN_MAPS
 
 _IDX = like(IDX, "number of the example, from 0, in the order of the text")
-_OF_MAPS = {column.name: column for column in PATTERN_MAPS.columns}
 
 EXAMPLES = Table(
     "examples",
@@ -22,11 +20,4 @@ EXAMPLES = Table(
     key=("idx",),
 )
 
-SHOWN = Table(
-    "shown",
-    "The maps of a look at text that are drawn large.",
-    (_IDX, LAYER, HEAD, *(_OF_MAPS[name] for name in ("pattern", "probability"))),
-    key=names(_IDX, LAYER, HEAD),
-)
-
-TABLES = (EXAMPLES, SHOWN)
+TABLES = (EXAMPLES,)

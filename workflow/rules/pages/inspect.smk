@@ -4,45 +4,30 @@
 from darksecrets.pages.inspect import preflight as text_checks
 
 EXAMPLES_OF_TEXT = [] if config["text"] is None else texts.read(config["text"])
-DRAWN = 10  # examples whose maps are drawn, the first ones; all are measured
 LOOK_NAME = config["inspect"]["name"] or texts.digest(EXAMPLES_OF_TEXT)
-FIGURES_OF_TEXT = [
-    "statistics",
-    *(
-        f"{kind}-{number}"
-        for number in range(1, 1 + len(EXAMPLES_OF_TEXT[:DRAWN]))
-        for kind in ("heads", "maps")
-    ),
-]
 LOOK = f"<results>/inspect/{LOOK_NAME}"
 LABEL_OF_TEXT = f"run {config['run']} · {configuration.describe_model(config)}"
 CHECKS["inspect_text"] = text_checks.check_tokens
 
 
 rule inspect_text:
-    """Store, classify and measure all maps of the pre-trained encoder on the text, and draw some of them."""
+    """Draw, classify and measure all heads of the pre-trained encoder on the text."""
     input:
         text=text_files,
         files=checkpoint_files,
         classifier=CLASSIFIER,
         pipeline=branch(config["inspect"]["parse"] != "off", then=parser_files, otherwise=[]),
     output:
-        [
-            report(
-                f"{LOOK}/figures/{name}.svg",
-                caption="../../report/inspect.rst",
-                category="Text of one's own",
-                subcategory=LOOK_NAME,
-                labels={"result": name},
-            )
-            for name in FIGURES_OF_TEXT
-        ],
-        expand(f"{LOOK}/figures/{{name}}.{{format}}", name=FIGURES_OF_TEXT, format=("pdf", "png")),
         **{name: f"{LOOK}/features/{name}.csv" for name in MEASURED_TABLES},
-        store=directory(f"{LOOK}/attention"),
+        page=report(
+            f"{LOOK}/heads.html",
+            caption="../../report/inspect.rst",
+            category="Text of one's own",
+            subcategory=LOOK_NAME,
+            labels={"result": "all heads"},
+        ),
         examples=f"{LOOK}/examples.csv",
         patterns=f"{LOOK}/pattern_maps.parquet",
-        shown=f"{LOOK}/shown.csv",
     log:
         f"<logs>/inspect_text/{LOOK_NAME}.log",
     benchmark:
@@ -53,14 +38,12 @@ rule inspect_text:
     resources:
         **ask("forward", gpu=True),
     params:
-        **captioned("inspect", label=LABEL_OF_TEXT),
+        label=LABEL_OF_TEXT,
+        shown=captions.escape(LABEL_OF_TEXT),
         code=code_of("pages/inspect_text.py"),
         text=text_given,
         source=lookup(dpath="model", within=config),
         max_length=lookup(dpath="fine_tuning/max_length", within=config),
-        batch_size=lookup(dpath="attention/batch_size", within=config),
-        heads=lookup(dpath="inspect/heads", within=config),
-        drawn=DRAWN,
         parse=lookup(dpath="inspect/parse", within=config),
         pipeline=lookup(dpath="annotation/pipeline", within=config),
         seed=lookup(dpath="samples/seed", within=config),

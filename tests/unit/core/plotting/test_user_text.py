@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
+from darksecrets.core.plotting import user_text
 from darksecrets.core.plotting.user_text import as_written
 
 
@@ -19,3 +20,17 @@ def test_control_characters_are_code_points_in_valid_files(letter, tmp_path):
     ElementTree.parse(tmp_path / "figure.svg")
     assert axes.get_title() == f"a<U+{ord(letter):04X}>b\nc\td"
     assert axes.get_xticklabels()[0].get_text() == f"x<U+{ord(letter):04X}>"
+
+
+def test_characters_without_a_font_are_written_as_code_points(monkeypatch):
+    known = {"a", "b", " "}
+    monkeypatch.setattr(user_text, "font_of", lambda letter: letter in known and user_text.FONT)
+    assert user_text.drawable("a \u4e2d\U0001f9ff") == "a <U+4E2D><U+1F9FF>"
+
+
+def test_lines_keep_the_direction_of_the_whole_text():
+    assert user_text.lines("a b c", 40) == ["a b c"]
+    assert user_text.lines("abc \u05e9\u05dc", 40) == ["\u200eabc \u05e9\u05dc"]
+    first, second = user_text.lines("\u05e9\u05dc " * 4 + "abc", 10)
+    assert first[0] == second[0] == "\u200f"
+    assert len(user_text.lines("word " * 500, 60)) <= 3

@@ -4,21 +4,16 @@ import logging
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from drawn import axes_named
 from encoders import FAMILIES, HEADS, LAYERS, SENTENCES, WINDOW
 from tiny_models import save_classifier
 from transformers import AutoModel, AutoTokenizer
 
 import darksecrets
-from darksecrets.core.models.selectors import Shape
-from darksecrets.core.plotting.drawing import Given
 from darksecrets.core.run.errors import InputError
-from darksecrets.pages.inspect import maps, measuring
-from darksecrets.pages.inspect.inspect import statistics_figure
-from darksecrets.pages.inspect.tables import EXAMPLES, SHOWN
+from darksecrets.pages.inspect import measuring
+from darksecrets.pages.inspect.tables import EXAMPLES
 from darksecrets.paper.features.measures import TABLES
 from darksecrets.paper.patterns.network.classifier import save, untrained
 from darksecrets.paper.patterns.tables import PATTERN_MAPS
@@ -91,8 +86,6 @@ def test_a_look_with_local_attention_knows_its_reach(classifier, tmp_path):
         found = statistics["greatest entropy", layer]
         assert found.to_numpy() == pytest.approx(np.mean([one[greatest] for one in values]))
         assert (statistics["entropy", layer] <= found + 1e-3).all()
-    drawn = statistics_figure(Given({}, "run"), seen.measures["head_statistics"])
-    assert axes_named(drawn, "greatest entropy")
     assert len(seen.patterns) == 2 * LAYERS * HEADS
 
 
@@ -138,36 +131,3 @@ def test_what_is_cut_off_is_said(model, caplog):
 def test_text_without_tokens_is_refused(model):
     with pytest.raises(InputError, match="example 2: the model's tokenizer finds no token"):
         darksecrets.inspect(["bark .", "\u200b"], model, max_length=64)
-
-
-def patterns_of(probabilities) -> pd.DataFrame:
-    rows = [
-        {"idx": idx, "layer": layer, "head": head, "pattern": pattern, "probability": p}
-        for (idx, layer, head), (pattern, p) in probabilities.items()
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_of_each_pattern_the_surest_map_is_chosen_unless_heads_are_named():
-    table = patterns_of(
-        {
-            (0, 1, 1): ("block", 0.5),
-            (0, 1, 2): ("vertical", 0.7),
-            (0, 2, 1): ("vertical", 0.9),
-            (0, 2, 2): ("vertical", 0.9),  # the first of equals
-            (1, 1, 1): ("diagonal", 0.4),
-            (1, 1, 2): ("diagonal", 0.8),
-            (1, 2, 1): ("diagonal", 0.6),
-            (1, 2, 2): ("block", 0.3),
-            **{(2, layer, head): ("block", 1.0) for layer in (1, 2) for head in (1, 2)},
-        }
-    )
-    chosen = maps.choose_maps(table, [], Shape(2, 2), most=2)
-    places = list(zip(chosen["idx"], chosen["layer"], chosen["head"], strict=True))
-    assert places == [(0, 2, 1), (0, 1, 1), (1, 1, 2), (1, 2, 2)]
-    chosen = maps.choose_maps(table, ["layer 2 head 2", 1], Shape(2, 2), most=1)
-    places = list(zip(chosen["layer"], chosen["head"], strict=True))
-    assert places == [(1, 1), (2, 1), (2, 2)]
-    SHOWN.check(chosen, "shown", "")
-    with pytest.raises(InputError, match="layer 3"):
-        maps.choose_maps(table, ["all of layer 3"], Shape(2, 2), most=1)
