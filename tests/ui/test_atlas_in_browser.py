@@ -277,6 +277,15 @@ def test_everything_has_a_name_for_screen_readers(browser, file):
     assert len(ids) == len(set(ids))
 
 
+def test_a_card_says_what_is_known_of_the_layer(browser, file):
+    atlas = Atlas(browser, file, "task=one&head=2.3&state=pretrained")
+    names, values = atlas.texts(".card .layer dt"), atlas.texts(".card .layer dd")
+    shown = dict(zip(names, values, strict=True))
+    assert shown["Probe finds tense"] == "0.700 [0.100, 0.950] majority 0.250"
+    assert shown["Score with all its heads disabled, difference (fine-tuned)"] == "−2.75"
+    assert "Layer 2" in atlas.texts(".card h4")
+
+
 def test_awkward_tokens_are_text(browser, file):
     atlas = Atlas(browser, file, "head=1.1&maps=arcs")
     atlas.drawn()

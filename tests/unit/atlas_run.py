@@ -121,6 +121,29 @@ def _tables(
     return found
 
 
+def tables_of_layers(
+    metrics: Mapping[str, Sequence[str]] = METRICS,
+    seeds: Sequence[int] = (1, 2),
+    layers: int = 3,
+) -> dict[str, pd.DataFrame]:
+    """Effects of whole layers, −layer − seed / 2; and a probe, 0.9 − layer / 10, of the encoder."""
+    effects = [
+        {"task": task, "state": "finetuned", "seed": seed, "layer": layer, "metric": metric}
+        | {"delta": -layer - seed / 2, "ci_low": -layer - 1.5, "ci_high": 0.25}
+        for task, own in metrics.items()
+        for seed in seeds
+        for layer in range(1, layers + 1)
+        for metric in own
+    ]
+    probes = [
+        {"task": None, "state": "pretrained", "seed": None, "property": "tense", "layer": layer}
+        | {"accuracy": 0.9 - layer / 10, "accuracy_low": 0.1, "accuracy_high": 0.95}
+        | {"majority": 0.25}
+        for layer in range(layers + 1)
+    ]
+    return {"layer_ablation": pd.DataFrame(effects), "layer_probes": pd.DataFrame(probes)}
+
+
 def findings() -> pd.DataFrame:
     """Two sentences, with text that a page must not take for markup."""
     rows = [(1, "Heads give <b>up to 45%</b> to [SEP]", "figure6"), (2, "The run is made up", "")]
@@ -210,6 +233,8 @@ def page(
     made_up = tables(metrics, seeds, shape)
     found = {name: frame for name, frame in made_up.items() if name not in without}
     found["learned"] = judged(metrics, unlearned, seeds)
+    of_layers = tables_of_layers(metrics, seeds, shape[0])
+    found |= {name: frame for name, frame in of_layers.items() if name not in without}
     made = {"Commit": "0123abcd", "Data": "files in <b>data</b>"}
     run = building.Run("made-up", "a <model> & data", metrics, seeds, False, {}, made=made)
     papers = registry.read(registry.files())

@@ -24,7 +24,7 @@ from darksecrets.core.run.series import (
 from darksecrets.core.run.shown import LEVEL, Shown, plain
 from darksecrets.core.run.states import FINETUNED
 from darksecrets.pages.atlas import claims as of_claims
-from darksecrets.pages.atlas import packing
+from darksecrets.pages.atlas import layers, packing
 from darksecrets.pages.atlas.frame import BINS, OFFSETS
 from darksecrets.pages.atlas.measures import SHOWN
 from darksecrets.pages.atlas.sentences import describe
@@ -109,6 +109,7 @@ def content(
         "scores": _scores(tables.get("score_means"), run.metrics),
         "measures": _menu(measures, series),
         "claims": of_claims.content(papers, claims, series, run.figures, run.metrics),
+        "ofLayers": layers.content(tables, run.metrics),
         "sentences": _sentences(series, run),
         "maps": maps,
     }, packing.pack_floats(np.concatenate([one.values.ravel() for one in series]))

@@ -2,9 +2,15 @@
 
 
 from darksecrets.pages.atlas import html as page_of_atlas
+from darksecrets.pages.atlas import layers as layers_of_atlas
 from darksecrets.pages.atlas import measures as measures_of_atlas
 
-TABLES_OF_ATLAS = (*tables_of(measures_of_atlas.SHOWN), "score_means", "learned")
+TABLES_OF_ATLAS = (
+    *tables_of(measures_of_atlas.SHOWN),
+    *(measure.table.name for measure in layers_of_atlas.MEASURES),
+    "score_means",
+    "learned",
+)
 # The atlas shows the maps of every task's first fine-tuned model, and what flips its predictions.
 FIRST = {
     task: f"{task}/finetuned/seed-{entry['seeds'][0]}" for task, entry in config["tasks"].items()

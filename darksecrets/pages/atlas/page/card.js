@@ -23,6 +23,7 @@ function drawCard(i) {
     h("div", { class: "parts" },
       section("Among all heads", percentiles(i), "ranks"),
       h("div", { class: "stack" }, section("Patterns of its maps", mixes(i)), section("Effect of disabling, by task", effects(i))),
+      section(`Layer ${Math.floor(i / HEADS) + 1}`, numbersOfLayer(Math.floor(i / HEADS) + 1)),
       section(`Mean map and distances on ${marked(address.task)}`, meanMaps(i), "means"),
       section("Examples", exampleOf(i), "wide")));
 }
@@ -69,6 +70,20 @@ function mixes(i) {
         title: `${measure.labels[k]}: ${percent(share)}`, css: { "flex-grow": share, background: measure.colours[k], color: ink(measure.colours[k]) },
       }, share > 0.09 ? measure.letters[k] : "") : null))),
   ]), h("p", { class: "quiet small key" }, measure.labels.map((text, k) => h("span", {}, h("b", { css: { background: measure.colours[k], color: ink(measure.colours[k]) } }, measure.letters[k]), text))));
+}
+
+// What is known of a whole layer, of the task's models or of the encoder alone.
+function numbersOfLayer(layer) {
+  const state = address.state === "difference" ? "finetuned" : address.state;
+  const own = CONTENT.ofLayers.filter((row) => row.layer === layer && (row.task === "" || row.task === address.task));
+  const names = [...new Set(own.map(({ name }) => name))];
+  const states = [state, "pretrained", "finetuned"]; // the first that has the number
+  const rows = names.map((name) => states.map((each) => own.find((row) => row.name === name && row.state === each)).find(Boolean)).filter(Boolean);
+  if (!rows.length) return null;
+  const interval = (row) => ("low" in row ? ` [${number(row.low)}, ${number(row.high)}]` : "");
+  return h("dl", { class: "layer" }, rows.map((row) => [
+    h("dt", { title: [row.meaning, row.unit].filter(Boolean).join(", ") }, row.name, row.state === state ? "" : ` (${STATE_NAMES[row.state].toLowerCase()})`),
+    h("dd", {}, `${number(row.value)}${interval(row)}`, row.control ? h("span", { class: "quiet" }, ` ${row.control.name} ${number(row.control.value)}`) : null)]));
 }
 
 // A dot and its interval for every task; shapes as in the grid.
