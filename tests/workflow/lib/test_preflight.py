@@ -35,6 +35,25 @@ def test_an_interpreter_without_docstrings_is_refused(tmp_path, monkeypatch):
         preflight.check(_config())
 
 
+@pytest.mark.parametrize(("epochs", "warned"), [(7, True), (8, False)])
+def test_short_trainings_are_named_with_the_epochs_that_would_do(tmp_path, epochs, warned):
+    """Of 220 rows in batches of 16: 14 updates an epoch."""
+    folder = tmp_path / "SST-2"
+    folder.mkdir()
+    for name, rows in (("train", 220), ("dev", 40)):
+        (folder / f"{name}.tsv").write_text("sentence\tlabel\n" + "a film\t1\n" * rows)
+    data = {"source": "tsv", "folder": str(tmp_path)}
+    config = resolve(
+        {"run": "r", "model": MODEL, "data": data, "tasks": ["SST-2"]}
+        | {"fine_tuning": {"batch_size": 16, "epochs": epochs}}
+    )
+    said = preflight.short_trainings(config)
+    assert len(said) == warned
+    if warned:
+        assert "220 training examples in batches of 16, 7 times, are 98 updates" in said[0]
+        assert said[0].endswith("Set tasks.SST-2.epochs to 8 or more.")
+
+
 def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
     free = shutil.disk_usage(tmp_path).free
     preflight.check_disk(tmp_path / "results" / "r", free // 2)
