@@ -83,6 +83,13 @@ def test_a_name_becomes_another_one_the_same_in_both_sentences():
     assert second["sentence1"].split()[0] in ("Ann", "Tom")
 
 
+def test_a_name_has_one_other_in_all_places_of_an_example_and_not_in_all_examples():
+    repeated = [{"sentence1": SUE, "sentence2": ANN, "sentence3": SUE} for _ in range(30)]
+    rows = changes.exchange_names(repeated, ["sentence1", "sentence2", "sentence3"], 0)
+    assert all(row["sentence1"] == row["sentence3"] for row in rows)
+    assert {row["sentence1"] for row in rows} == {"Ann slept.", "Tom slept."}
+
+
 def test_examples_that_a_change_does_not_touch_are_left_out():
     columns = {"sentence1": [ANN["text"], "Go!", "Sue slept."]}
     found = changes.change_all(columns, [{"sentence1": each} for each in (ANN, RAIN, SUE)], 0)

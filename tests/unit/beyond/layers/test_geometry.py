@@ -39,6 +39,7 @@ def test_cosines_are_those_of_loops():
         unit[a] @ unit[b] for a in range(WORDS) for b in range(a) if sentence[a] != sentence[b]
     ]
     assert rows.loc[0, "anisotropy"] == pytest.approx(np.mean(apart))
+    assert rows.loc[0, "even_share"] == pytest.approx(1 / 6)
     alike = []
     for word in sorted(set(words)):
         places = {}

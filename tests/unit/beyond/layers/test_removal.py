@@ -27,6 +27,27 @@ def test_a_property_is_at_chance_afterwards_and_projecting_twice_is_projecting_o
     )
 
 
+def test_it_stops_at_the_first_probe_that_is_near_chance():
+    """On the training sentences that train no probe: 0.1 above chance, then 0.005."""
+    found = planted(3, 3000)
+    training, features = training_of(found), found.features(2)
+    chosen = np.random.default_rng(6).random(found.groups.max() + 1) < 3 / 4
+    fitting, stopping = (training & (chosen[found.groups] == which) for which in (True, False))
+    chance = max((found.labels[stopping] == one).mean() for one in range(3))
+    mean, basis = features[training].mean(axis=0), np.zeros((24, 0), dtype=np.float32)
+    above = []
+    for _ in range(removal.ROUNDS):
+        left = (features - (features - mean) @ basis @ basis.T).astype(np.float32)
+        probe = removal.fit(left[fitting], found.labels[fitting], 3)
+        above.append((probe.predict(left[stopping]) == found.labels[stopping]).mean() - chance)
+        if above[-1] <= 0.01:
+            break
+        basis = removal.extended(basis, probe.directions())
+    assert 0 < above[-1] <= 0.01 < min(above[:-1]), "beyond chance, but hardly"
+    gone = removal.remove(found, training, 2, 6)
+    np.testing.assert_allclose(gone.basis, basis, atol=1e-5)
+
+
 def test_a_property_that_is_not_there_needs_no_projection():
     found = planted(3, 3000)
     gone = removal.remove(found, training_of(found), 0, 0)
@@ -67,7 +88,7 @@ def test_costs_are_those_of_scores():
     ids = np.arange(80, dtype=np.int32)
     validation = EncodedSplit(ids, labels, np.arange(81), {"input_ids": ids}, {"input_ids": 0})
     predicted = [np.where(rng.random(80) < p, labels, 1 - labels) for p in (0.9, 0.6, 0.8, 0.85)]
-    found = removal.costs(task, predicted[0], predicted[1:], validation, 0)
+    found = removal.costs(task, predicted[0], predicted[1:], validation, 1)
     scores = [100 * accuracy_score(labels, own) for own in predicted]
     assert found["intact"] == pytest.approx(scores[0])
     assert found["delta"] == pytest.approx(scores[1] - scores[0])

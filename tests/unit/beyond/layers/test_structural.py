@@ -54,10 +54,45 @@ def test_a_map_finds_trees_that_are_there_in_new_sentences_and_not_others():
     assert rows.loc[1, "uuas"] > 0.95
     assert rows.loc[1, "over_chain_low"] > 0.3
     assert rows.loc[1, "distance_correlation"] > 0.9
+    assert rows.loc[1, "root_accuracy"] > 0.9
+    assert rows.loc[1, "depth_correlation"] > 0.9
     assert rows.loc[0, "over_chain_low"] < 0.1
     assert rows.loc[0, "uuas"] < 0.4
     assert rows.loc[0, "distance_correlation_low"] < 0.1
     assert rows["sentences"].tolist() == [15, 15]
+
+
+def test_the_loss_is_that_of_a_plain_loop():
+    """Equation 3 of the paper for distances, and the same for depths."""
+    rng = np.random.default_rng(4)
+    states = states_of(SENTENCES, [embedded(SENTENCES, seed=n) for n in range(2)])
+    gold = [Tree.of(one) for one in SENTENCES]
+    distance, depth = (torch.from_numpy(rng.standard_normal((2, SIZE, 5))) for _ in range(2))
+    scale = torch.tensor([0.5, 2.0])[:, None, None]
+    maps = Maps(distance.float(), depth.float(), scale)
+    expected = 0.0
+    for layer, number in itertools.product(range(2), range(6)):
+        own = states.states[layer, states.starts[number] : states.starts[number + 1]]
+        own, words = own.astype(float) / float(scale[layer, 0, 0]), len(own)
+        apart, deep = (own @ one[layer].numpy() for one in (distance, depth))
+        between = sum(
+            abs(((apart[a] - apart[b]) ** 2).sum() - gold[number].distances[a, b])
+            for a, b in itertools.product(range(words), repeat=2)
+        )
+        above = sum(abs((deep[a] ** 2).sum() - gold[number].depths[a]) for a in range(words))
+        expected += (between / words**2 + above / words) / 6
+    assert float(structural._loss(maps, states, gold, range(6))) == pytest.approx(
+        expected, rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("training", [0, 59, 60])
+def test_too_few_sentences_to_learn_or_to_score_give_no_rows(training):
+    states = states_of(SENTENCES, [embedded(SENTENCES)])
+    rows = structural.structural_rows(states, SENTENCES, np.arange(60) < training, 32, 0)
+    assert rows.empty
+    rows = structural.structural_rows(states, SENTENCES, np.arange(60) < 58, 32, 0)
+    assert rows["sentences"].tolist() == [2], "two that score are enough"
 
 
 def test_distances_and_arcs_are_those_of_the_sentence():

@@ -92,6 +92,13 @@ def test_answers_are_those_of_a_loop_one_sentence_at_a_time():
         assert answer.log_probability == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.parametrize("sentence", ["the dog sees the [MASK].", "the [MASK], the dog", "[MASK]!"])
+def test_punctuation_beside_the_gap_is_no_part_of_the_word(sentence):
+    item = Item(sentence, "cat", "made up", "", "1")
+    kept, left_out = answerable(load_tokenizer(TINY), [item])
+    assert (kept, left_out) == ([item], Counter())
+
+
 def test_words_of_several_pieces_are_left_out_and_counted():
     tokenizer = load_tokenizer(TINY)
     long = Item("A dog is a [MASK].", "misunderstanding", "x", "", "1")

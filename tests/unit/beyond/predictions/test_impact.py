@@ -115,6 +115,18 @@ def test_a_planted_chain_is_found():
     assert (other.either, other.directed) == (4, 0)
 
 
+def test_sentences_without_arcs_are_not_counted():
+    one = impact.Counts.of(np.array([0, 0]), sentence(["a", "b"], (ROOT, 0)))
+    none = impact.Counts(arcs=0, either=0, directed=0, chain=0, right=0)
+    row = impact.tree_row([one, none, one])
+    assert (row["arcs"], row["sentences"], row["uuas"]) == (2, 2, 1)
+
+
+def test_sentences_of_two_words_are_used():
+    two = sentence(["a", "b"], (ROOT, 0))
+    assert impact.usable([two], 3, 40, 0) == [two]
+
+
 def test_the_table_is_as_declared(folder, tmp_path):
     rows = impact.impact_rows(Reading(folder, 64, 8), SENTENCES)
     assert rows["tree"].tolist() == [PROJECTIVE, ANY]
