@@ -89,6 +89,8 @@ STATES = ("pretrained", *FINETUNED_STATES)
 RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
 NOT_FINETUNED = ("pretrained", "frozen")
 RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
+# Of figures about the pre-trained encoder, which read no data of the tasks.
+ENCODER_LABEL = f"run {config['run']} · {configuration.describe_model(config)}"
 PAPER = configuration.is_paper_run(config)
 # What the configuration says about where the run's results come from.
 FACTS = {"seeds": configuration.seeds_in_words(config), "origins": configuration.origins(config)}

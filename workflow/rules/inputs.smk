@@ -196,7 +196,8 @@ def files_of_grids(folder: str, name: str) -> list[str]:
 
 TREEBANK = config["syntax"]
 SYNTAX_SETTINGS = SettingsOfSyntax.of(TREEBANK)
-TREEBANK_LABEL = f"{RUN_LABEL} · trees: {treebank_sources.describe(SYNTAX_SETTINGS)}"
+TREES = f"trees: {treebank_sources.describe(SYNTAX_SETTINGS)}"
+TREEBANK_LABEL = f"{RUN_LABEL} · {TREES}"
 
 
 def treebank_files(wildcards) -> dict[str, list[str]]:

@@ -16,6 +16,12 @@ from typing import Any
 RESOURCES = Path(__file__).parents[2] / "resources"
 
 
+def spoken_file(path: Path) -> str:
+    """A file of texts in a few words, for figures: its name, and whether it was generated."""
+    shipped = path.absolute().is_relative_to(RESOURCES)
+    return f"generated sentences ({path.name})" if shipped else path.name
+
+
 def remove(path: Path) -> None:
     """Remove a file or folder, if it exists."""
     if path.is_dir() and not path.is_symlink():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from darksecrets.core.data import files
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import spoken_file
 from darksecrets.paper.framenet.folder import INDEXES, allow, locate
 from darksecrets.paper.framenet.links import (
     LEAST_BETWEEN,
@@ -59,7 +60,7 @@ def check(source: Mapping[str, Any]) -> None:
 def describe(source: Mapping[str, Any]) -> str:
     """The source in a few words, for figures."""
     if source["source"] == "tsv":
-        return Path(source["path"]).name
+        return spoken_file(Path(source["path"]))
     return "FrameNet 1.7"
 
 

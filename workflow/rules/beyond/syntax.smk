@@ -110,7 +110,11 @@ rule draw_syntax:
             "attention_trees",
             "attention_to_subjects",
             "attention_probes",
-            label=TREEBANK_LABEL,
+            label=(
+                TREEBANK_LABEL
+                if TREEBANK["source"] == "annotation"
+                else f"{ENCODER_LABEL} · {TREES}"
+            ),
         ),
         code=code_of("beyond/draw_syntax.py"),
         metrics=METRICS_OF_TASKS,
@@ -215,7 +219,7 @@ rule draw_coreference:
     params:
         **captioned(
             "coreference_heads",
-            label=f"{RUN_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
+            label=f"{ENCODER_LABEL} · texts: {treebank_sources.describe_texts(SYNTAX_SETTINGS)}",
         ),
         code=code_of("beyond/draw_syntax.py"),
         metrics=METRICS_OF_TASKS,

@@ -6,7 +6,6 @@ from darksecrets.pages.inspect import preflight as text_checks
 EXAMPLES_OF_TEXT = [] if config["text"] is None else texts.read(config["text"])
 LOOK_NAME = config["inspect"]["name"] or texts.digest(EXAMPLES_OF_TEXT)
 LOOK = f"<results>/inspect/{LOOK_NAME}"
-LABEL_OF_TEXT = f"run {config['run']} · {configuration.describe_model(config)}"
 CHECKS["inspect_text"] = text_checks.check_tokens
 
 
@@ -38,8 +37,8 @@ rule inspect_text:
     resources:
         **ask("forward", gpu=True),
     params:
-        label=LABEL_OF_TEXT,
-        shown=captions.escape(LABEL_OF_TEXT),
+        label=ENCODER_LABEL,
+        shown=captions.escape(ENCODER_LABEL),
         code=code_of("pages/inspect_text.py"),
         text=text_given,
         source=lookup(dpath="model", within=config),

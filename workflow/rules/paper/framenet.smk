@@ -5,7 +5,7 @@ from darksecrets.paper.framenet import sources as framenet
 
 RELATIONS = "Section 4.2, heads and frame-semantic relations"
 LINKS = config["framenet"]
-LINKS_LABEL = f"{RUN_LABEL} · links: {framenet.describe(LINKS)}"
+LINKS_LABEL = f"{ENCODER_LABEL} · links: {framenet.describe(LINKS)}"
 
 
 rule get_framenet:

@@ -17,18 +17,21 @@ from darksecrets.beyond.syntax.declared import Settings
 from darksecrets.core.data import conllu_files
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import spoken_file
 from darksecrets.core.run.libraries import can_import
 from darksecrets.core.stats.units import first_of_each, numbered_texts
 
 
 def describe(settings: Settings) -> str:
     """The source in a few words, for figures."""
-    return Path(settings.path).name if settings.source == "conllu" else "texts of the tasks"
+    if settings.source != "conllu":
+        return "texts of the tasks"
+    return spoken_file(Path(settings.path))
 
 
 def describe_texts(settings: Settings) -> str:
     """Where the texts for coreference come from, in a few words, for figures."""
-    return f"{Path(settings.coreference.path).name}, at most {settings.coreference.texts}"
+    return f"{spoken_file(Path(settings.coreference.path))}, at most {settings.coreference.texts}"
 
 
 def check(config: Mapping[str, Any]) -> None:

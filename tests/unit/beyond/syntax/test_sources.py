@@ -10,6 +10,7 @@ from darksecrets.beyond.syntax.declared import Settings
 from darksecrets.beyond.syntax.measure import sources
 from darksecrets.core.data.sentences import ROOT
 from darksecrets.core.run.errors import InputError
+from darksecrets.core.run.files import RESOURCES
 from tools.corpus.treebank import sentences_with_trees
 
 WORDS = (
@@ -67,6 +68,8 @@ def test_as_many_sentences_as_configured(tmp_path):
     assert found != sources.some(read, replace(settings, seed=2))
     assert sources.some(read, replace(settings, sentences=1000)) == read
     assert sources.describe(settings) == "bank.conllu"
+    shipped = Settings(path=str(RESOURCES / "corpus" / "treebank.conllu.gz"))
+    assert sources.describe(shipped) == "generated sentences (treebank.conllu.gz)"
     texts = Settings(source="annotation")
     assert sources.describe(texts) == "texts of the tasks"
 
