@@ -49,7 +49,7 @@ SKEW = 60.0
 """Seconds by which clocks of two machines may differ."""
 TEMPORARY = 10**6
 """Bytes of temporary files that a run needs at least."""
-FEWEST_UPDATES = 100
+FEWEST_UPDATES = 60
 """Updates below which fine-tuned models seldom learn a task."""
 DERIVED = (LEFT_OUT, "most_seeds")
 """Keys that the workflow adds to a resolved configuration."""

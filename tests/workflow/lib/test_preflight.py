@@ -9,6 +9,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from shipped import DATA, MODEL
 
 from darksecrets.core.run.errors import InputError
@@ -35,7 +36,7 @@ def test_an_interpreter_without_docstrings_is_refused(tmp_path, monkeypatch):
         preflight.check(_config())
 
 
-@pytest.mark.parametrize(("epochs", "warned"), [(7, True), (8, False)])
+@pytest.mark.parametrize(("epochs", "warned"), [(4, True), (5, False)])
 def test_short_trainings_are_named_with_the_epochs_that_would_do(tmp_path, epochs, warned):
     """Of 220 rows in batches of 16: 14 updates an epoch."""
     folder = tmp_path / "SST-2"
@@ -50,8 +51,14 @@ def test_short_trainings_are_named_with_the_epochs_that_would_do(tmp_path, epoch
     said = preflight.short_trainings(config)
     assert len(said) == warned
     if warned:
-        assert "220 training examples in batches of 16, 7 times, are 98 updates" in said[0]
-        assert said[0].endswith("Set tasks.SST-2.epochs to 8 or more.")
+        assert "220 training examples in batches of 16, 4 times, are 56 updates" in said[0]
+        assert said[0].endswith("Set tasks.SST-2.epochs to 5 or more.")
+
+
+def test_the_demonstration_is_no_short_training(monkeypatch, root):
+    monkeypatch.chdir(root)
+    given = yaml.safe_load((root / "config" / "config.yaml").read_text(encoding="utf-8"))
+    assert preflight.short_trainings(resolve(given)) == []
 
 
 def test_space_that_is_missing_is_named(tmp_path, monkeypatch):
