@@ -1,5 +1,6 @@
 """The pages of docs/ as a site: every link leads somewhere, and nothing is requested elsewhere."""
 
+import json
 import os
 import re
 import subprocess
@@ -90,3 +91,16 @@ def test_the_reference_follows_from_the_code(site):
 def test_pages_are_short(root, name):
     text = (root / "docs" / name).read_text(encoding="utf-8")
     assert len(PART.sub("", text).split()) <= MOST_WORDS[name]
+
+
+def test_the_notebook_keeps_what_its_cells_give(root):
+    """It is made by `jupyter nbconvert --execute` beside a finished demonstration."""
+    file = root / "docs" / "notebook.ipynb"
+    assert file.stat().st_size < 200_000
+    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    outputs = [cell["outputs"] for cell in cells if cell["cell_type"] == "code"]
+    assert sum(map(bool, outputs)) >= 9
+    assert not any(each.get("name") == "stderr" for own in outputs for each in own)
+    assert {"text/html", "image/png"} <= {
+        kind for own in outputs for each in own for kind in each.get("data", {})
+    }

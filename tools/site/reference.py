@@ -1,9 +1,12 @@
 """Write the pages of the reference, which follow from the code, when the site is built."""
 
+import base64
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import mkdocs_gen_files
 from jinja2 import Template
@@ -35,13 +38,25 @@ def write(name: str, text: str) -> None:
 
 
 def notebook() -> str:
-    """The notebook as a page; its cells as code."""
+    """The notebook as a page; its cells as code, with what they gave."""
     content = json.loads((PROJECT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))
     parts = []
     for cell in content["cells"]:
         source = "".join(cell["source"])
         parts.append(f"```python\n{source}\n```" if cell["cell_type"] == "code" else source)
+        parts += [output(each, cell["id"]) for each in cell.get("outputs", [])]
     return "\n\n".join(parts) + "\n"
+
+
+def output(given: Mapping[str, Any], cell: str) -> str:
+    """What a cell gave: a picture, which becomes a file of the site, or else its text."""
+    data = given.get("data", {})
+    if "image/png" in data:
+        with mkdocs_gen_files.open(f"images/notebook-{cell}.png", "wb") as file:
+            file.write(base64.b64decode("".join(data["image/png"])))
+        return f"![What the cell draws](images/notebook-{cell}.png)"
+    text = "".join(given["text"] if "text" in given else data["text/plain"])
+    return f"```text\n{text.rstrip()}\n```"
 
 
 def figures() -> str:
