@@ -1,6 +1,7 @@
 """Everything that this workflow uses of Snakemake beyond its documented interface, and why.
 
-What stands here is read, and needed to build the graph.
+What stands here is read, and needed to build the graph. Each names an open issue of Snakemake
+(https://github.com/snakemake/snakemake/issues): when it is closed, this may go.
 
 The rule files also use attributes of ``workflow`` that Snakemake's own documentation only shows in
 examples: ``current_basedir``, ``main_snakefile``, ``configfiles``, ``overwrite_configfiles``,
@@ -22,7 +23,8 @@ from snakemake.io import sourcecache_entry
 def mark_in_place(path: str | Path) -> str:
     """Mark a file that scripts read in place: no storage provider copies it or removes its copy.
 
-    Snakemake marks its own scripts and environments this way; there is no flag for other files.
+    Snakemake marks its own scripts and environments this way. Its flag ``local()`` would say it,
+    but jobs with such an input are not submitted to Slurm (issue 4233).
     """
     marked: str = sourcecache_entry(str(path), str(path))
     return marked
@@ -31,8 +33,9 @@ def mark_in_place(path: str | Path) -> str:
 def let_scripts_import_from(project: Path) -> None:
     """Put the project's folder before what is installed on the search path of scripts.
 
-    Snakemake adds its own search path to theirs, but last: another version of the package that
-    happens to be installed would be imported instead of the one whose digest the rules have.
+    Snakemake adds its own search path to theirs, but last (issues 412 and 956): another version of
+    the package that happens to be installed would be imported instead of the one whose digest the
+    rules have.
     """
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = dict.fromkeys([str(project), *filter(None, known)])
@@ -43,7 +46,7 @@ def tables_of_figures(workflow: Any, results: Collection[str]) -> dict[str, list
     """Tables that each figure of a run shows, by its first file in the folder of results.
 
     They are the input that has the figure's name. Only Snakemake's own list tells which rules an
-    analysis has added.
+    analysis has added (issue 13).
 
     Args:
         workflow: The workflow.
@@ -62,5 +65,5 @@ def tables_of_figures(workflow: Any, results: Collection[str]) -> dict[str, list
 
 
 def jobs_of(dag: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Jobs that Snakemake will run (or would, in a plan), without mere targets."""
+    """Jobs that Snakemake will run (or would, in a plan), without mere targets (issue 1884)."""
     return (job for job in dag.needrun_jobs(exclude_finished=False) if job.output)
