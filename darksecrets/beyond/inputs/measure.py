@@ -159,8 +159,9 @@ def answer_without_words(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, pairs: bool
 ) -> np.ndarray:
     """[1, outputs] what a classifier says of special tokens alone."""
-    texts = ("", "") if pairs else ("",)
-    inputs = tokenizer(*texts, return_tensors="pt").to(model.device)
+    # As lists: of a single pair, an empty second sentence counts as none, with its [SEP].
+    columns = [[""], [""]] if pairs else [[""]]
+    inputs = tokenizer(*columns, return_tensors="pt").to(model.device)
     with torch.inference_mode():
         found: np.ndarray = model(**inputs).logits.float().cpu().numpy()
     return found

@@ -20,7 +20,7 @@ from darksecrets.beyond.inputs.declared import (
     Settings,
 )
 from darksecrets.core.data.tasks import Task
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import draw_from_normal, load_classifier, load_tokenizer
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.tables import identify
 
@@ -30,8 +30,8 @@ def found(request, tmp_path_factory):
     folder, task = tmp_path_factory.mktemp("inputs"), TASKS[request.param]
     FAMILIES["BERT"].save(folder / "bert")
     save_dataset(folder / "data", task, 70, 40)
-    torch.manual_seed(3)
     model, _ = load_classifier(folder / "bert", task, 1)
+    draw_from_normal(model, 3, 0.3)  # else all inputs have about the same output
     model.save_pretrained(folder / "model")
     load_tokenizer(folder / "bert").save_pretrained(folder / "model")
     sample = list(range(100, 140))
@@ -47,7 +47,8 @@ def test_rows_are_those_of_loops_one_example_at_a_time(found):
 
     def outputs(*texts):
         with torch.inference_mode():
-            encoded = tokenizer(*texts, return_tensors="pt", max_length=32, truncation=True)
+            columns = [[text] for text in texts]  # of a single pair, "" would count as none
+            encoded = tokenizer(*columns, return_tensors="pt", max_length=32, truncation=True)
             return model(**encoded).logits[0].double().numpy()
 
     pairs = list(zip(*examples.columns.values(), strict=True))
@@ -75,6 +76,20 @@ def test_rows_are_those_of_loops_one_example_at_a_time(found):
             assert row["confidence_kept"] == pytest.approx(sum(now) / sum(sure), abs=1e-5)
         else:
             assert np.isnan(row["confidence_kept"])
+
+
+def test_without_words_a_model_sees_the_special_tokens_of_as_many_sentences(found):
+    examples, _, folder = found
+    tokenizer = load_tokenizer(folder)
+    model, _ = load_classifier(folder, examples.task, 1)
+    pairs = len(examples.columns) > 1
+    ids = [tokenizer.cls_token_id, tokenizer.sep_token_id, *[tokenizer.sep_token_id] * pairs]
+    segments = [0, 0, *[1] * pairs]
+    with torch.inference_mode():
+        given = {"input_ids": torch.tensor([ids]), "token_type_ids": torch.tensor([segments])}
+        expected = model(**given).logits.numpy()
+    answered = measure.answer_without_words(model, tokenizer, pairs=pairs)
+    np.testing.assert_allclose(answered, expected, rtol=1e-5)
 
 
 def test_a_bag_of_words_notices_no_shuffling(found):
