@@ -65,4 +65,4 @@ def test_little_training_is_said_before_any_job(call_snakemake, root, tmp_path):
     said = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 0, said
     assert "444 training examples in batches of 32, 3 times, are 42 updates" in said
-    assert "Set tasks.reviews.epochs to 8 or more" in said
+    assert "Set tasks.reviews.epochs to 5 or more" in said
