@@ -57,7 +57,7 @@ PARTS = {
 
 
 class PackedModelError(Exception):
-    """A file that is not what this program reads; the message says why."""
+    """A file, of weights or of texts, that cannot be used; the message says why."""
 
 
 class Reader:
@@ -189,9 +189,19 @@ def used_pieces(model: PackedModel, texts: Iterable[str]) -> list[int]:
 
 
 def read_texts(path: Path) -> list[str]:
-    """Every field of every line, without the name of a treebank's comment."""
-    fields = path.read_text(encoding="utf-8").replace("\n", "\t").split("\t")
-    return [*{field.removeprefix("# text = ") for field in fields if field}]
+    """Every field of every line, without the name of a treebank's comment.
+
+    Raises:
+        PackedModelError: The file is not in UTF-8, or empty.
+    """
+    try:
+        fields = path.read_text(encoding="utf-8").replace("\n", "\t").split("\t")
+    except UnicodeDecodeError as error:
+        raise PackedModelError(f"{path} is not in UTF-8: {error}.") from error
+    found = {field.removeprefix("# text = ") for field in fields if field}
+    if not found:
+        raise PackedModelError(f"{path} has no text. Name a file with texts of the run.")
+    return [*found]
 
 
 def convert(model: PackedModel, folder: Path, numbers: list[int]) -> None:

@@ -33,8 +33,8 @@ def main(job: Job) -> dict[str, Any]:
         seed=params.seed,
     )
     EXAMPLES.write(found.examples, output.examples)
-    if found.patterns is not None:  # always, with a classifier
-        PATTERN_MAPS.write(found.patterns, output.patterns)
+    assert found.patterns is not None  # as there is a classifier
+    PATTERN_MAPS.write(found.patterns, output.patterns)
     for name, rows in found.measures.items():
         TABLES[name].write(rows, getattr(output, name))
     write_text(replace(found, model=params.label).page(), output.page)

@@ -13,7 +13,7 @@ from darksecrets.core.data.tasks import SENTENCES
 from darksecrets.core.models import checkpoints, loading
 from darksecrets.core.models.size import config_file
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import RESOURCES
+from darksecrets.core.run.files import is_shipped
 from darksecrets.core.run.libraries import can_import
 
 
@@ -52,8 +52,8 @@ def check_texts(
     folder = Path(model["folder"])
     tokenizer = None if checkpoints.is_shipped(folder) else loading.load_tokenizer(folder)
     for task, splits in texts.items():
-        if tokenizer is None and _is_shipped(config["tasks"][task]):
-            continue
+        if tokenizer is None and is_shipped(Path(config["tasks"][task]["files"]["train"])):
+            continue  # the tiny BERT was made for them
         for split, columns in splits.items():
             where = f"{task}, {split}"
             if tokenizer is None:
@@ -61,11 +61,6 @@ def check_texts(
                 continue
             named = dict(zip(SENTENCES, columns, strict=False))
             encode(named, tokenizer, max_length, where=where)
-
-
-def _is_shipped(entry: Mapping[str, Any]) -> bool:
-    """Whether the data of a task are those that the tiny BERT was made for."""
-    return Path(entry["files"]["train"]).resolve().is_relative_to(RESOURCES)
 
 
 def check_hub(config: Mapping[str, Any]) -> None:

@@ -16,10 +16,14 @@ from typing import Any
 RESOURCES = Path(__file__).parents[2] / "resources"
 
 
+def is_shipped(path: Path) -> bool:
+    """Whether a file ships with the package."""
+    return path.resolve().is_relative_to(RESOURCES.resolve())
+
+
 def spoken_file(path: Path) -> str:
     """A file of texts in a few words, for figures: its name, and whether it was generated."""
-    shipped = path.absolute().is_relative_to(RESOURCES)
-    return f"generated sentences ({path.name})" if shipped else path.name
+    return f"generated sentences ({path.name})" if is_shipped(path) else path.name
 
 
 def remove(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from darksecrets.beyond.layers.declared import LAYER_GEOMETRY, LAYER_PROBES, STRUCTURAL_PROBES
-from darksecrets.core.run.shown import plain
+from darksecrets.core.run.shown import ends, plain
 from darksecrets.core.run.tables import Table
 from darksecrets.paper.ablation.tables import LAYER_ABLATION
 
@@ -64,9 +64,11 @@ def _rows(
     rows = table[(table["layer"] > 0) & table[one.value].notna()]
     if "metric" in rows:
         rows = rows[rows["metric"] == rows["task"].map({task: m[0] for task, m in metrics.items()})]
-    names = ["task", "state", *([one.kind] if one.kind else []), "layer"]
+    names = ["task", "state", "layer"]
+    if one.kind:
+        names.append(one.kind)
     column = next(c for c in one.table.columns if c.name == one.value)
-    ends = [c.name for c in one.table.columns if c.interval_of == one.value]
+    low, high = ends(one.table, one.value)
     control = next((c.name for c in one.table.columns if c.control_of == one.value), None)
     for place, group in rows.groupby(names, sort=False, dropna=False):
         of = dict(zip(names, place, strict=True))
@@ -79,8 +81,9 @@ def _rows(
             "unit": column.unit,
             "meaning": plain(column.meaning),
         }
-        if len(group) == 1 and group[ends].notna().all(axis=None):
-            found |= dict(zip(("low", "high"), (_rounded(group[end]) for end in ends), strict=True))
+        if len(group) == 1 and group[[low, high]].notna().all(axis=None):
+            found["low"] = _rounded(group[low])
+            found["high"] = _rounded(group[high])
         if control and group[control].notna().all():
             found["control"] = {"name": control, "value": _rounded(group[control])}
         yield found

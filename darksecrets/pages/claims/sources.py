@@ -13,6 +13,7 @@ import pandas as pd
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.learned import TABLE as LEARNED
 from darksecrets.core.run.learned import unlearned
+from darksecrets.core.run.shown import ends
 from darksecrets.core.run.states import RANDOM
 from darksecrets.core.run.tables import Table
 from darksecrets.pages.claims import failures
@@ -162,9 +163,8 @@ def _source(question: Question, tables: Tables) -> pd.DataFrame:
     if question.function:
         return question.function(*map(tables.get, question.tables))
     frame = tables.get(question.table)
-    columns = tables.declared[question.table].columns
-    ends = [column.name for column in columns if column.interval_of == question.value]
-    names = dict(zip((question.value, *ends), ("value", "low", "high"), strict=False))
+    interval = ends(tables.declared[question.table], question.value)
+    names = dict(zip((question.value, *interval), ("value", "low", "high"), strict=False))
     others = [name for name in names.values() if name in frame.columns and name not in names]
     frame = frame.drop(columns=others).rename(columns=names)
     return failures.allowed_for(frame) if question.table == failures.TABLE else frame

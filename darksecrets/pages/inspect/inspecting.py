@@ -166,7 +166,7 @@ def inspect(
         model_folder(model, tokenizer, max_length) as checked,
         tempfile.TemporaryDirectory() as folder,
     ):
-        table, _ = extract_examples(examples, checked, Path(folder) / "store", max_length)
+        table = extract_examples(examples, checked, Path(folder) / "store", max_length)
         store = AttentionStore.open(Path(folder) / "store")
         patterns = None if classifier is None else classify_maps(store, Path(classifier), examples)
         annotation = annotate(examples, nlp)
@@ -174,7 +174,7 @@ def inspect(
         rows = np.argsort(store.idx).tolist()
         maps = [store.maps(row).copy() for row in rows]
         pieces = store.table.iloc[rows].reset_index(drop=True)
-    unparsed = "" if nlp else "no pipeline was given"
+    unparsed = "" if nlp else "no pipeline was used"
     return Inspection(
         table,
         pieces,

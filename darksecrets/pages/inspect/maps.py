@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -23,26 +23,20 @@ _log = logging.getLogger(__name__)
 
 
 def extract_examples(
-    examples: Sequence[Example],
-    model: Path,
-    store: Path,
-    max_length: int = 128,
-    batch_size: int = 16,
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+    examples: Sequence[Example], model: Path, store: Path, max_length: int
+) -> pd.DataFrame:
     """Write the attention store of examples.
 
     Returns:
-        The table of the examples, see `describe_examples`, and what `extract_maps` returns.
+        The table of the examples, see `describe_examples`.
     """
     from darksecrets.core.attention.extraction import extract_maps
     from darksecrets.core.models.loading import load_tokenizer
 
     table = describe_examples(examples, load_tokenizer(model), max_length)
     columns = texts.columns(examples)
-    details = extract_maps(
-        model, columns, store, max_length=max_length, batch_size=batch_size, tolerant=True
-    )
-    return table, details
+    extract_maps(model, columns, store, max_length=max_length, tolerant=True)
+    return table
 
 
 def describe_examples(

@@ -201,6 +201,20 @@ def test_texts_are_fields_and_sentences_of_treebanks(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "texts has no text"), (b"\n\t\n", "texts has no text"), (b"caf\xe9", "not in UTF-8")],
+)
+def test_texts_that_cannot_be_used_are_named(packed, tmp_path, monkeypatch, content, message):
+    (tmp_path / "texts").write_bytes(content)
+    folder = tmp_path / "e5"
+    arguments = [str(packed[0]), str(folder), "--texts", str(tmp_path / "texts")]
+    monkeypatch.setattr(sys, "argv", ["", *arguments])
+    with pytest.raises(SystemExit, match=message):
+        multilingual_e5.main()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda content: b"GGUF" + content[4:], "does not begin with E5S1"),
