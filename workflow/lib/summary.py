@@ -35,10 +35,22 @@ def summarize(results: Path, made: Set[str]) -> str:
         lines += [*unlearned, ""]
     lines += findings(results)
     figures = sorted(each for each in made if Path(each).suffix == ".svg" and Path(each).exists())
-    pages = [str(path) for name in PAGES if (path := results / name).exists()]
+    places = [str(path) for name in PAGES if (path := results / name).exists()]
     shown = figures if len(figures) <= FEW_FIGURES else []
-    lines += ["Results:", *(f"  {path}" for path in (*shown, *(pages or [str(results)])))]
+    named = [*shown, *_other_pages(results, made), *places]
+    lines += ["Results:", *(f"  {path}" for path in named or [str(results)])]
     return "\n".join(lines)
+
+
+def _other_pages(results: Path, made: Set[str]) -> list[str]:
+    """Pages that the run was to make, other than figures and those of `PAGES`."""
+    pages = sorted(Path(each) for each in made if Path(each).suffix == ".html")
+    known = {results / name for name in PAGES}
+    return [
+        str(page)
+        for page in pages
+        if page.exists() and page not in known and page.parent != results / "figures"
+    ]
 
 
 def readable(text: str, encoding: str | None) -> str:

@@ -92,6 +92,19 @@ def test_many_figures_are_named_by_their_folder(results):
     assert ".svg" not in said
 
 
+def test_a_page_that_a_target_made_is_named_first(results):
+    page = results / "inspect" / "1a2b" / "heads.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    atlas = results / "atlas.html"
+    atlas.touch()
+    drawn = results / "figures" / "claims.html"
+    drawn.touch()
+    said = summary.summarize(results, {str(page), str(atlas), str(drawn)}).splitlines()
+    named = [line.strip() for line in said[said.index("Results:") + 1 :]]
+    assert named == [str(page), str(atlas), str(results / "figures"), str(results / "tables")]
+
+
 def test_a_terminal_of_ascii_has_the_same_columns(results):
     said = summary.summarize(results, {str(results / "figures" / "table1.md")})
     plain = summary.readable(said, "ascii")
