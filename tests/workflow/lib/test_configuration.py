@@ -1,4 +1,5 @@
 import copy
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -13,6 +14,7 @@ from workflow.lib import configuration, reference
 from workflow.lib.configuration import load_schema, resolve
 from workflow.lib.tasks import shipped
 
+SHIPPED = Path(__file__).resolve().parents[3] / "config"
 MINIMAL = {"run": "r", "data": DATA, "model": MODEL}
 
 
@@ -24,12 +26,26 @@ def test_the_default_is_every_task_that_ships():
     assert load_schema()["properties"]["tasks"]["default"] == list(shipped())
 
 
-@pytest.mark.parametrize("file", ["config", "paper", "real"])
-def test_shipped_configurations_are_valid(file, root):
-    config = yaml.safe_load((root / "config" / f"{file}.yaml").read_text())
-    if file == "real":  # what is on the disk comes from the command line
+@pytest.mark.parametrize("file", sorted(path.stem for path in SHIPPED.glob("*.yaml")))
+def test_shipped_configurations_are_valid(file):
+    config = yaml.safe_load((SHIPPED / f"{file}.yaml").read_text())
+    if file.startswith("real"):  # what is on the disk comes from the command line
         config["data"]["folder"] = config["model"]["folder"] = "somewhere"
+    if "syntax" in config:
+        config["syntax"]["path"] = "treebank.conllu"
     assert resolve(config)["run"] == {"config": "demo"}.get(file, file)
+
+
+def test_a_run_of_one_seed_is_a_part_of_the_paper():
+    part, whole = (
+        resolve(yaml.safe_load((SHIPPED / f"{name}.yaml").read_text()))
+        for name in ("paper-one", "paper")
+    )
+    own = {key: value | {"seeds": [1]} for key, value in whole["tasks"].items()}
+    assert part["tasks"] == {task: own[task] for task in ("MRPC", "STS-B", "RTE")}
+    for section in ("data", "model", "fine_tuning", "samples", "framenet", "attention"):
+        assert part[section] == whole[section]
+    assert configuration.is_paper_run(part)
 
 
 def test_paper_configuration_is_the_protocol_of_the_paper(root):
