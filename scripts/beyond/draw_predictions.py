@@ -14,4 +14,5 @@ def main(job: Job) -> None:
         minimal_pairs=shown.draw_minimal_pairs,
         cloze=shown.draw_cloze,
         impact_trees=shown.draw_impact_trees,
+        agreement_heads=shown.draw_agreement_heads,
     )

@@ -30,6 +30,7 @@ def test_jobs_of_a_model_ask_for_a_gpu(rules):
         "probe_layers",
         "probe_layers_of_task",
         "predict_words",
+        "sweep_agreement",
         "measure_impact",
         "change_inputs",
         "read_hans",

@@ -5,9 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from darksecrets.core.run.analysis import Analysis
-from darksecrets.core.run.columns import ENCODERS, MAPS, names
+from darksecrets.core.run.columns import ENCODERS, HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, names
 from darksecrets.core.run.settings import CORPUS, Section, Tasks, constant, setting, tasks_among
-from darksecrets.core.run.tables import Table, add_ends, integer, number, share, text
+from darksecrets.core.run.tables import (
+    Column,
+    Table,
+    add_ends,
+    flag,
+    integer,
+    interval,
+    like,
+    number,
+    share,
+    text,
+)
 
 PROJECTIVE, ANY = "projective", "any"
 """Trees without crossing arcs (Eisner 1996), and any tree (Chu and Liu 1965; Edmonds 1967)."""
@@ -158,7 +169,66 @@ IMPACT_TREES = Table(
     key=(*names(*ENCODERS), "tree"),
 )
 
-TABLES = (MINIMAL_PAIRS, CLOZE, IMPACT_TREES)
+_ACCURACY = number("score", "share of right verbs with the head disabled", "× 100", high=100)
+_INTACT = like(_ACCURACY, "the same of the intact encoder", name="baseline")
+
+AGREEMENT_HEADS = Table(
+    "agreement_heads",
+    "How often an encoder finds the right one of two verbs in the place of a masked word, without "
+    "each of its heads.",
+    (
+        *MAPS[1:],
+        LAYER,
+        HEAD,
+        _INTACT,
+        _ACCURACY,
+        number("delta", "`score` − `baseline`", "× 100"),
+        *interval("delta", unit="× 100"),
+        like(P_VALUE, "McNemar's exact test of no effect on the same pairs"),
+        like(Q_VALUE, "false discovery rate over the heads"),
+        flag(
+            "subject",
+            "whether it attends from verbs to subjects or back more than controls, on most tasks "
+            "(`token_pairs`)",
+        ),
+    ),
+    key=names(*MAPS[1:], LAYER, HEAD),
+    every=("layer", "head"),
+    may_be_empty=True,
+)
+
+
+def _group_number(name: str, meaning: str, control_of: str = "") -> Column:
+    return number(name, meaning, "× 100", optional=True, control_of=control_of)
+
+
+AGREEMENT_GROUPS = Table(
+    "agreement_groups",
+    "Whether the heads that attend between verbs and subjects (`subject` of `agreement_heads`) are "
+    "those that agreement needs; empty beyond `heads` if there are none.",
+    (
+        *MAPS[1:],
+        integer("pairs", "pairs of verbs that are one word piece each", low=1),
+        *add_ends(share("accuracy", "share of right verbs with all heads", "share")),
+        integer("heads", "heads in the group"),
+        _group_number("mean_effect", "mean `delta` of disabling each of them alone"),
+        _group_number(
+            "control", "the same of random heads, as many of each layer", control_of="mean_effect"
+        ),
+        _group_number("over_control", "`mean_effect` − `control`"),
+        *interval("over_control", "over_control", unit="× 100", optional=True),
+        like(
+            P_VALUE,
+            "two-sided permutation test of `over_control`: heads permuted within layers; empty if "
+            "they cannot differ",
+            optional=True,
+        ),
+    ),
+    key=names(*MAPS[1:]),
+    may_be_empty=True,
+)
+
+TABLES = (MINIMAL_PAIRS, CLOZE, IMPACT_TREES, AGREEMENT_HEADS, AGREEMENT_GROUPS)
 
 
 ANALYSIS = Analysis(

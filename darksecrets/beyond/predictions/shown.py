@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from darksecrets.beyond.predictions.declared import (
+    AGREEMENT_GROUPS,
+    AGREEMENT_HEADS,
     ANY,
     CLOZE,
     IMPACT_TREES,
@@ -15,7 +18,18 @@ from darksecrets.beyond.predictions.declared import (
 )
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FINETUNED, PRETRAINED, RANDOM, STATE_NAMES
+from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE, minus, named
+from darksecrets.paper.ablation.panels import (
+    HOLLOW,
+    MARK_LEGEND,
+    mark_significant,
+    note_on_marks,
+    reach_of,
+)
+
+_CHANCE = 0.5
+"""Share of pairs that are right by chance."""
 
 # How often the right one of two sentences is more probable.
 
@@ -47,7 +61,7 @@ def draw_minimal_pairs(sources: kit.Sources) -> kit.Figure:
 
     def draw(axes: kit.Axes, _: str) -> None:
         where: dict[str, Any] = {"at": "name", "places": places}
-        axes.axvline(0.5, color=kit.GREY, linewidth=0.5)
+        axes.axvline(_CHANCE, color=kit.GREY, linewidth=0.5)
         for counts, look in _COUNTS.items():
             kit.intervals(axes, trained, counts, {"": look}, **where)
         kit.intervals(axes, random, "accuracy", {"": _RANDOM}, **where)
@@ -56,7 +70,7 @@ def draw_minimal_pairs(sources: kit.Sources) -> kit.Figure:
         kit.intervals(axes, trained, "accuracy", {"": _MODEL}, ends=ends, **where)
         axes.set_xlim(-0.03, 1.05)
 
-    above = int(((trained["over_bigrams_low"] > 0) & (trained["accuracy_low"] > 0.5)).sum())
+    above = int(((trained["over_bigrams_low"] > 0) & (trained["accuracy_low"] > _CHANCE)).sum())
     panel = kit.Panel(
         draw, x="Share of pairs that are right", height=0.18 * len(places) + 0.3, fixed=True
     )
@@ -125,6 +139,58 @@ def draw_cloze(sources: kit.Sources) -> kit.Figure:
         what="Lines: 95% intervals over items.",
         width=kit.COLUMN,
     )
+
+
+# Which heads the agreement of verbs needs, after Figure 8 of Kovaleva et al. (2019).
+
+_SUBJECT_HEAD: Mapping[str, Any] = {**HOLLOW, "marker": "o", "markersize": 6.5}
+
+
+def draw_agreement_heads(sources: kit.Sources) -> kit.Figure:
+    """Draw what each head adds to the choice of the right verb, beside what it attends to."""
+    heads, groups = sources.table(AGREEMENT_HEADS), sources.table(AGREEMENT_GROUPS)
+
+    def grid(axes: kit.Axes, _: str) -> None:
+        if heads.empty:
+            kit.say(axes, "too few pairs")
+            return
+        values = kit.grid(heads, "delta")
+        reach = reach_of(values + heads["baseline"].iloc[0], heads)
+        mesh = kit.matrix(axes, values, kit.CHANGE, reach, -reach)
+        kit.mark(axes, kit.grid(heads, "subject").astype(bool), **_SUBJECT_HEAD)
+        mark_significant(axes, heads)
+        kit.scale(axes.figure, mesh, ax=axes).ax.locator_params(nbins=5)
+
+    panel = kit.Panel(grid, "heads", x="Head", y="Layer", height=1.5)
+    return kit.page(
+        sources,
+        _headline_of_agreement(groups),
+        kit.Grid([""], panel),
+        legend={**MARK_LEGEND, "attends between verbs and subjects": _SUBJECT_HEAD},
+        what="Right verbs without the head, minus those with all heads, in points. Purple is more.",
+        width=kit.COLUMN,
+        note=note_on_marks(heads),
+    )
+
+
+def _headline_of_agreement(groups: pd.DataFrame) -> str:
+    """Whether heads between verbs and subjects are those that the right verb needs."""
+    if groups.empty:
+        return "Too few pairs differ in one known verb to disable heads"
+    row = groups.iloc[0]
+    intact = f"{row['accuracy']:.0%} of the verbs are right"
+    if row["accuracy_low"] <= _CHANCE:
+        return f"{intact}, not more than by chance: their heads say nothing of agreement"
+    if not row["heads"]:
+        return f"{intact}; no head attends between verbs and subjects beyond controls"
+    what = "the head" if row["heads"] == 1 else f"the {row['heads']} heads"
+    what += " between verbs and subjects"
+    differs = row["p_value"] < LEVEL  # of heads that are exchanged; the interval is over pairs
+    if differs and row["over_control_high"] < 0:
+        return f"{intact}; without {what}, fewer than without others of their layers"
+    if differs and row["over_control_low"] > 0:
+        return f"{intact}; without {what}, more than without others of their layers"
+    return f"{intact}; {what} and others of their layers: no significant difference"
 
 
 # Trees of impact beside chains, after Table 2 of Wu et al. (2020).
@@ -206,7 +272,7 @@ def agreement_over_chance(minimal_pairs: pd.DataFrame) -> pd.DataFrame:
     """How much more often the right verb is found than in half of the pairs; see the former."""
     rows = named(minimal_pairs, "accuracy")
     counted = rows[(rows["phenomenon"] == "agreement") & rows["attractors"].notna()]
-    over = {name: counted[name] - 0.5 for name in ESTIMATE}
+    over = {name: counted[name] - _CHANCE for name in ESTIMATE}
     return counted.assign(**over)[["state", "seed", "attractors", *ESTIMATE]]
 
 

@@ -132,7 +132,7 @@ def linked(
             drawn = PERCENT * bootstrap(result, metric, number, rng)[:, 1:]
             for group, chosen in groups:
                 about = {"task": task, "state": state, "seed": seed, "metric": metric}
-                found = _together(deltas, chosen, drawn, draws)
+                found = compare_group(deltas, chosen, drawn, draws)
                 together.append({**about, **group.name, **found})
     return _corrected(pd.DataFrame(together))
 
@@ -157,14 +157,20 @@ def _chosen(places: pd.DataFrame, group: Group) -> Flags:
     return chosen
 
 
-def _together(deltas: pd.DataFrame, chosen: Flags, drawn: Floats, draws: Draws) -> dict[str, Any]:
-    """The mean effect of a group beside that of random heads of the same layers.
+def compare_group(
+    deltas: pd.DataFrame, chosen: Flags, drawn: Floats, draws: Draws
+) -> dict[str, Any]:
+    """The mean effect of a group of heads beside that of random heads of the same layers.
 
     Args:
-        deltas: [heads] effects of one model on one metric.
+        deltas: [heads] effects of one model on one metric: ``delta``, ``q_value``.
         chosen: [heads] which are in the group.
         drawn: [resamples, heads] effects on resampled examples.
         draws: For the permutations of heads within layers.
+
+    Returns:
+        Columns of `LINKED_GROUPS` from ``heads`` on, without the q-value; only ``heads`` if the
+        group is empty.
     """
     size = int(chosen.sum())
     if not size:

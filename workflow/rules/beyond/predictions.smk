@@ -5,6 +5,7 @@ from darksecrets.beyond.predictions import preflight as predictions_checks
 
 PREDICTIONS = "Section 4.2, masked words"
 TABLES_OF_MASKED_WORDS = ("minimal_pairs", "cloze")
+TABLES_OF_AGREEMENT = ("agreement_heads", "agreement_groups")
 IMPACT_TASKS = config["predictions"]["tasks"]
 UNMASKED = predictions_checks.left_out(config, RESULTS / "models" / "pretrained")
 if UNMASKED and "predictions" in config["analyses"] and workflow.is_main_process:
@@ -65,6 +66,35 @@ rule predict_words:
         "Predict masked words"
     script:
         "../../../scripts/beyond/predict_words.py"
+
+
+rule sweep_agreement:
+    """Disable each head while the encoder chooses between verbs that agree with their subjects, or do not."""
+    input:
+        pairs=compat.mark_in_place(config["predictions"]["pairs"]),
+        model="<results>/models/masked",
+        token_pairs=["<results>/tables/token_pairs.csv"] if tasks_of("token_pairs") else [],
+    output:
+        **{name: table(name) for name in TABLES_OF_AGREEMENT},
+    log:
+        "<logs>/sweep_agreement.log",
+    benchmark:
+        "<benchmarks>/sweep_agreement.tsv"
+    group:
+        "predictions"
+    conda:
+        "../../../envs/model.yaml"
+    threads: config["threads"]
+    resources:
+        **ask("sweep", gpu=True),
+    params:
+        code=code_of("beyond/sweep_agreement.py"),
+        settings=leave_out(config["predictions"], "tasks", "cloze", "sentences", "longest"),
+        resampling=RESAMPLING,
+    message:
+        "Disable heads for the agreement of verbs"
+    script:
+        "../../../scripts/beyond/sweep_agreement.py"
 
 
 rule measure_impact:
@@ -194,6 +224,44 @@ rule cloze:
         "Complete cloze"
 
 
+rule draw_agreement:
+    """Draw which heads the agreement of verbs needs."""
+    input:
+        agreement_heads="<results>/tables/agreement_heads.csv",
+        agreement_groups="<results>/tables/agreement_groups.csv",
+        unless=refusal(UNMASKED),
+    output:
+        report(
+            "<results>/figures/agreement_heads.svg",
+            caption="../../report/agreement_heads.rst",
+            category=PREDICTIONS,
+            labels={"result": "Heads that agreement needs"},
+        ),
+        multiext("<results>/figures/agreement_heads", ".pdf", ".png"),
+    log:
+        "<logs>/draw_agreement.log",
+    group:
+        "features"
+    conda:
+        "../../../envs/figures.yaml"
+    params:
+        **captioned("agreement_heads", label=ENCODER_LABEL),
+        code=code_of("beyond/draw_predictions.py"),
+        metrics=METRICS_OF_TASKS,
+    message:
+        "Draw agreement_heads"
+    script:
+        "../../../scripts/beyond/draw_predictions.py"
+
+
+rule agreement_heads:
+    """Which heads an encoder needs to choose the verb that agrees with its subject."""
+    input:
+        multiext("<results>/figures/agreement_heads", ".svg", ".pdf", ".png"),
+    message:
+        "Complete agreement_heads"
+
+
 rule draw_impact:
     """Draw how far trees of impact are gold trees."""
     input:
@@ -237,3 +305,8 @@ if not UNMASKED:
         *tables(*TABLES_OF_MASKED_WORDS),
         *figures("minimal_pairs", "cloze"),
     ]
+    if not LEFT_OUT:
+        RESULTS_OF["predictions"] += [
+            *tables(*TABLES_OF_AGREEMENT),
+            *figures("agreement_heads"),
+        ]
