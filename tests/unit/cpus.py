@@ -15,8 +15,8 @@ FLAGS = {
     "AVX-512 BF16": {"avx2": True, "avx512_f": True, "avx512_bf16": True, "amx_bf16": False},
     "AVX-512": {"avx2": True, "avx512_f": True, "avx512_bf16": False, "amx_bf16": False},
     "AVX2": {"avx2": True, "avx512_f": False, "avx512_bf16": False, "amx_bf16": False},
-    "AVX-512 BF16, which oneDNN may not use": {"avx512_bf16": True},
-    "AVX-512 BF16, without oneDNN": {"avx512_bf16": True},
+    "AVX-512 BF16, which oneDNN may not use": {"avx512_f": True, "avx512_bf16": True},
+    "AVX-512 BF16, without oneDNN": {"avx512_f": True, "avx512_bf16": True},
     "ARM": {"architecture": "aarch64", "neon": True, "bf16": True, "sve_bf16": True},
 }
 """What `torch.cpu.get_capabilities` says."""
@@ -26,7 +26,9 @@ ONEDNN = {
     torch.float32: frozenset(FLAGS) - {"AVX-512 BF16, without oneDNN", "ARM"},
     torch.bfloat16: frozenset(["AVX-512 BF16", "AVX-512"]),
 }
-"""The kinds whose matrices of a type oneDNN multiplies."""
+"""The kinds whose matrices of a type oneDNN can multiply."""
+USED = ONEDNN | {torch.float32: ONEDNN[torch.float32] - {"AVX2"}}
+"""Those where it is to do so: with AVX2, other products are faster."""
 
 AVX2 = {
     "ONEDNN_MAX_CPU_ISA": "AVX2",

@@ -253,9 +253,9 @@ class Layer:
 def _linear(weight: torch.Tensor, bias: torch.Tensor) -> Linear:
     """A linear map, [..., inputs] to [..., outputs].
 
-    On x86 CPUs it uses oneDNN if it can, which torch by default uses for bfloat16 only: in float32,
-    oneDNN was more than twice as fast as MKL on a CPU not made by Intel. Weights are reordered for
-    it once here, instead of in every product.
+    On x86 CPUs with AVX-512 it uses oneDNN if it can, which torch by default uses for bfloat16
+    only: in float32, oneDNN was more than twice as fast as MKL on such a CPU not made by Intel, and
+    slower on one with AVX2. Weights are reordered for it once here, instead of in every product.
     """
     linear_weight = weight
     if _uses_onednn(weight):

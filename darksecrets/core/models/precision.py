@@ -46,17 +46,19 @@ def fast_bfloat16() -> bool:
 
 @functools.cache
 def onednn_multiplies(dtype: torch.dtype) -> bool:
-    """Tell whether oneDNN multiplies matrices of a type on this CPU, with weights reordered or not.
+    """Tell whether oneDNN multiplies matrices of a type on this CPU, and is worth it.
 
     PyTorch has these operations in its private namespace, and oneDNN refuses bfloat16 on x86 CPUs
     with AVX2 only. So they are tried, once per process and type, on integers that both types hold
-    exactly. The answer is no for types other than float32 and bfloat16, and for CPUs other than
-    x86, for which nobody has measured whether oneDNN is faster than `torch.nn.functional.linear`.
+    exactly. The answer is no where `torch.nn.functional.linear` is as fast or faster: in float32
+    without AVX-512, for other types, and, as nobody has measured it, for CPUs other than x86.
     """
     import torch
 
     known = dtype in (torch.float32, torch.bfloat16)
     if not known or platform.machine().lower() not in ("x86_64", "amd64"):
+        return False
+    if dtype == torch.float32 and not torch.cpu.get_capabilities().get("avx512_f", False):
         return False
     x, weight, bias = (
         (torch.arange(count) % 3).view(shape).to(dtype)

@@ -52,7 +52,7 @@ def test_bfloat16_is_kept_and_slowness_said_once(monkeypatch, caplog, kind):
 def test_onednn_is_tried_once_for_each_type(monkeypatch, kind):
     cpus.become(kind, monkeypatch)
     found = {dtype: precision.onednn_multiplies(dtype) for dtype in DTYPES}
-    assert found == {dtype: kind in cpus.ONEDNN.get(dtype, ()) for dtype in DTYPES}
+    assert found == {dtype: kind in cpus.USED.get(dtype, ()) for dtype in DTYPES}
     monkeypatch.setattr(torch.ops, "mkldnn", None)  # not called again
     assert found == {dtype: precision.onednn_multiplies(dtype) for dtype in DTYPES}
 
@@ -71,7 +71,6 @@ import torch
 from darksecrets.core.models import precision
 from darksecrets.core.models.layers import _linear
 from darksecrets.core.models.shrinking import product_of_whole_numbers
-assert precision.onednn_multiplies(torch.float32)
 assert not precision.onednn_multiplies(torch.bfloat16)
 assert precision.resolve("auto") == "float32"
 x, weight = torch.full((9, 2000), 127, dtype=torch.int8), torch.eye(2000, dtype=torch.int8)[:7]
@@ -99,8 +98,9 @@ def test_linear_maps_are_right_on_every_cpu(monkeypatch, kind, dtype):
     )
     found = _linear(weight, bias)(x)
     expected = x.double() @ weight.double().T + bias.double()
+    size = x.double().abs() @ weight.double().abs().T + bias.double().abs()
     assert found.dtype == dtype
-    assert (found - expected).abs().max() < 40 * torch.finfo(dtype).eps
+    assert ((found - expected).abs() < 4 * torch.finfo(dtype).eps * size).all()
 
 
 def saturated(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
