@@ -87,14 +87,15 @@ docs: $(DEVELOPED) ## build the pages of docs/ and the reference into site/, to 
 DEMO ?= results/demo
 REAL ?= results/real
 BEYOND ?= results/real-beyond
+MULTILINGUAL ?= results/real-multilingual
 
 .PHONY: pictures
 pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= BEYOND=folder)
 	python -m tools.pictures --demo $(DEMO) --real $(REAL) --beyond $(BEYOND)
 
 .PHONY: real-page
-real-page: $(INSTALLED) ## keep the small tables of both real runs in docs/real, and make the pages from them (REAL= BEYOND=folder)
-	python -m tools.real pages --paper $(REAL) --beyond $(BEYOND)
+real-page: $(INSTALLED) ## keep the small tables of the real runs in docs/real, and make the pages from them (REAL= BEYOND= MULTILINGUAL=folder)
+	python -m tools.real pages --paper $(REAL) --beyond $(BEYOND) --multilingual $(MULTILINGUAL)
 
 .PHONY: compare
 compare: $(INSTALLED) ## print a run beside the one in docs/real and beside the paper (RUN=results/paper)

@@ -1,6 +1,7 @@
 """Keep the tables of the real run, make the pages from them, or print a run beside them.
 
 python -m tools.real pages [--paper results/real] [--beyond results/real-beyond]
+  [--multilingual results/real-multilingual]
 python -m tools.real compare results/paper
 """
 
@@ -10,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.real.kept import BEYOND, PAPER, ROOT, RealRunError, Run, keep
+from tools.real.kept import ROOT, TABLES, RealRunError, Run, keep
 from tools.real.pages import write
 from tools.real.parts import compare
 
@@ -22,8 +23,8 @@ def main() -> None:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     pages = commands.add_parser("pages", help="make the pages from the kept tables")
-    pages.add_argument("--paper", type=Path, help="first keep the tables of this run")
-    pages.add_argument("--beyond", type=Path, help="first keep the tables of this run")
+    for name in TABLES:
+        pages.add_argument(f"--{name}", type=Path, help="first keep the tables of this run")
     compared = commands.add_parser("compare", help="print a run beside the kept one")
     compared.add_argument("run", type=Path, help="folder of a finished run")
     arguments = parser.parse_args()
@@ -31,7 +32,7 @@ def main() -> None:
         if arguments.command == "compare":
             print(compare(Run(arguments.run)))
         else:
-            make_pages({PAPER: arguments.paper, BEYOND: arguments.beyond})
+            make_pages({name: getattr(arguments, name) for name in TABLES})
     except RealRunError as error:
         sys.exit(str(error))
 

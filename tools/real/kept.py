@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
+import yaml
 
 from darksecrets.core.run.errors import InputError
 from darksecrets.pages.contracts import TABLES as TABLES_OF_RUNS
@@ -22,6 +23,9 @@ PAPER = "paper"
 
 BEYOND = "beyond"
 """Folder of the run of `config/real-beyond.yaml`."""
+
+MULTILINGUAL = "multilingual"
+"""Folder of the run of `config/real-multilingual.yaml`."""
 
 MOST_BYTES = 2_000_000
 """How much all kept tables may take."""
@@ -71,6 +75,21 @@ TABLES = {
         "pruning_curves",
         "smaller_models",
     ),
+    MULTILINGUAL: (
+        "learned",
+        "baselines",
+        "score_means",
+        "cosine",
+        "last_layers",
+        "patterns",
+        "framenet_heads",
+        "head_ablation",
+        "survival",
+        "claims",
+        "beside_paper",
+        "findings",
+        "syntactic_heads",
+    ),
 }
 """Tables that are kept of each run."""
 
@@ -115,6 +134,12 @@ class Run:
     def _tables(self) -> Path:
         inside = self.folder / "tables"
         return inside if inside.is_dir() else self.folder
+
+    @property
+    def encoder(self) -> str:
+        """Name of the encoder."""
+        file = self.folder / "config.yaml"
+        return str(yaml.safe_load(file.read_text(encoding="utf-8"))["model"]["name"])
 
     @property
     def facts(self) -> dict[str, str]:

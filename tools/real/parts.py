@@ -26,7 +26,7 @@ from darksecrets.paper.framenet.figures.figure3_controls import count_exceeding_
 from darksecrets.paper.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.paper.patterns.classes import STRICT
 from darksecrets.paper.patterns.findings import heterogeneous_shares
-from tools.real.kept import BEYOND, PAPER, Run
+from tools.real.kept import BEYOND, KEPT, MULTILINGUAL, PAPER, Run
 
 Part = Callable[[], str]
 
@@ -55,6 +55,12 @@ LATER: Mapping[str, Mapping[str, Sequence[str]]] = {
 FIGURES = ("table1", "figure2", "figure5", "figure6", "figure8")
 """What the sentences of `findings.csv` are about."""
 
+ENCODERS = tuple(name for name in (PAPER, MULTILINGUAL) if (KEPT / name).is_dir())
+"""Kept runs of the paper's analyses, an encoder each."""
+
+RUNS = (*ENCODERS, BEYOND)
+"""All kept runs."""
+
 
 def write_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown, with the empty lines that it needs around it."""
@@ -68,9 +74,9 @@ def write_interval(value: float, low: float, high: float, form: str) -> str:
     return f"{written(value, form)} ({written(low, form)} to {written(high, form)})"
 
 
-def scores() -> str:
-    """Table 1: scores of the run, those of the paper below them."""
-    run = Run.kept(PAPER)
+def scores(name: str) -> str:
+    """Table 1: scores of a run, those of the paper below them."""
+    run = Run.kept(name)
     means = {
         (row["task"], row["metric"], row["model"]): row for row in _rows(run.table("score_means"))
     }
@@ -106,27 +112,42 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def claims(question: str) -> str:
-    """The claims of a question: the paper's number, the run's, the answer, and why."""
-    return _write_claims(PAPER, {KOVALEVA: QUESTIONS[question]})
+    """The claims of a question: the paper's number, and every encoder's answer and number."""
+    runs = {name: Run.kept(name).encoder for name in ENCODERS}
+    return _write_claims(runs, {KOVALEVA: QUESTIONS[question]})
 
 
 def later_claims(analysis: str) -> str:
     """The claims that an analysis of later papers decides."""
-    return _write_claims(BEYOND, LATER[analysis])
+    return _write_claims({BEYOND: "here"}, LATER[analysis])
 
 
-def _write_claims(run: str, names: Mapping[str, Sequence[str]]) -> str:
-    """Claims of a run, by the paper's file and their numbers, as a table."""
-    table = Run.kept(run).table("claims").fillna({"published": "", "unit": "", "of": ""})
-    found = {(row["paper"], str(row["id"])): row for row in _rows(table)}
+def _write_claims(runs: Mapping[str, str], names: Mapping[str, Sequence[str]]) -> str:
+    """Claims as a table, by the paper's file and their numbers; a column for every run.
+
+    Answers are those on the tasks that each run has learned.
+    """
+    found = {name: _claims_of(name) for name in runs}
     rows = []
     for place in ((paper, name) for paper, chosen in names.items() for name in chosen):
-        claim = found[place]
-        about = describe_number(claim) or _why_none(claim["reason"])
-        answers = [claim["verdict_on_learned_tasks"], claim["verdict"]]
-        rows.append([claim["claim"], claim["published"], about, *answers])
-    cells = [[str(cell) or "–" for cell in row] for row in rows]
-    return write_table(["claim", "paper", "here", "on learned tasks", "on all tasks"], cells)
+        cells = [found[name].get(place) for name in runs]
+        claim = next(cell for cell in cells if cell is not None)
+        rows.append([claim["claim"], str(claim["published"]) or "–", *map(_describe_claim, cells)])
+    return write_table(["claim", "paper", *runs.values()], rows)
+
+
+def _claims_of(run: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Rows of a run's claims, by the paper's file and the claim's number."""
+    table = Run.kept(run).table("claims").fillna({"published": "", "unit": "", "of": ""})
+    return {(row["paper"], str(row["id"])): row for row in _rows(table)}
+
+
+def _describe_claim(claim: Mapping[str, Any] | None) -> str:
+    """A run's answer to a claim, and the number that decides it, or why there is none."""
+    if claim is None:
+        return "–"
+    about = describe_number(claim) or _why_none(claim["reason"])
+    return f"{claim['verdict_on_learned_tasks']}: {about}"
 
 
 def _why_none(reason: str) -> str:
@@ -136,28 +157,28 @@ def _why_none(reason: str) -> str:
     return f"no number: {first.removeprefix('value ')}"
 
 
-def answers() -> str:
+def answers(name: str) -> str:
     """How many of the paper's claims hold, do not hold, and are undecided, on learned tasks."""
-    return _count_answers("verdict_on_learned_tasks")
+    return _count_answers(name, "verdict_on_learned_tasks")
 
 
-def answers_on_all_tasks() -> str:
+def answers_on_all_tasks(name: str) -> str:
     """How many of the paper's claims hold, do not hold, and are undecided, on the paper's tasks."""
-    return _count_answers("verdict")
+    return _count_answers(name, "verdict")
 
 
-def _count_answers(column: str) -> str:
-    table = Run.kept(PAPER).table("claims")
+def _count_answers(name: str, column: str) -> str:
+    table = Run.kept(name).table("claims")
     found = table.loc[table["paper"] == KOVALEVA, column]
     return f"of {len(found)} claims, {describe_answers(found)}"
 
 
-def finding(figure: str) -> str:
-    """What the run found, in the sentence that belongs to a figure, from the kept tables.
+def finding(name: str, figure: str) -> str:
+    """What a run found, in the sentence that belongs to a figure, from the kept tables.
 
     Of tables that are not kept, the sentence is the one that the run wrote, of all its tasks.
     """
-    run = Run.kept(PAPER)
+    run = Run.kept(name)
     tables = {name: run.table(name) for name in findings.TABLES if run.has(name)}
     metrics = {task: _main_metric(run, task) for task in run.table("cosine")["task"].unique()}
     known = findings.Run(metrics, metrics, synthetic=False)
@@ -190,26 +211,44 @@ def printed() -> str:
     return write_table(["§", "number", "task", "paper", "here", "comparable?"], rows)
 
 
-def learned_tasks() -> list[str]:
-    """The tasks that the run's fine-tuned models have learned."""
-    table = Run.kept(PAPER).table("learned")
+def learned_tasks(name: str) -> list[str]:
+    """The tasks that a run's fine-tuned models have learned."""
+    table = Run.kept(name).table("learned")
     rows = table[table["seed"].isna() & table["learned"].astype(bool)]
     return [str(task) for task in rows["task"]]
 
 
-def gain() -> str:
+def gain(name: str) -> str:
     """Points gained by fine-tuning: mean over learned tasks, and the smallest and largest."""
-    means = Run.kept(PAPER).table("score_means")
-    gains = score_gains(means, learned_tasks(), FINETUNED, PRETRAINED)
+    means = Run.kept(name).table("score_means")
+    gains = score_gains(means, learned_tasks(name), FINETUNED, PRETRAINED)
     return f"{gains.mean():.1f} ({write_range(gains, '.1f')})"
 
 
+QUESTIONS_OF_SUMMARY = {
+    "Do the last two layers change most?": "yes, except on QQP",
+    "Points gained by fine-tuning, mean of tasks": "35.9",
+    "Heterogeneous maps, fine-tuned": "32 to 61 %",
+    "Heads along frame links": "2 of 144",
+    "Points gained without the best head": "0.1 to 1.2",
+}
+"""What is asked in a few rows, and what the paper says."""
+
+
 def summary() -> str:
-    """What the run found on the tasks that its models have learned, in a table of a few rows."""
-    run = Run.kept(PAPER)
-    cosine = run.table("cosine")
-    tasks = learned_tasks()
-    changed = find_tasks_whose_last_layers_change_most(cosine, tasks)
+    """What each encoder's run found on the tasks that it has learned, in a few rows."""
+    runs = {Run.kept(name).encoder: _summary_of(name) for name in ENCODERS}
+    rows = [
+        [*asked, *found]
+        for asked, *found in zip(QUESTIONS_OF_SUMMARY.items(), *runs.values(), strict=True)
+    ]
+    return write_table(["question", "paper", *runs], rows)
+
+
+def _summary_of(name: str) -> list[str]:
+    """A run's answers to the `QUESTIONS_OF_SUMMARY`."""
+    run, tasks = Run.kept(name), learned_tasks(name)
+    changed = find_tasks_whose_last_layers_change_most(run.table("cosine"), tasks)
     shares = heterogeneous_shares(run.table("patterns"), STRICT, "finetuned", tasks)
     heads = run.table("framenet_heads")
     heads = heads[heads["state"] == "pretrained"]
@@ -220,30 +259,13 @@ def summary() -> str:
     survival = survival[(survival["state"] == "finetuned") & (survival["kind"] == "head")]
     survival = survival[survival["task"].isin(tasks)]
     gains = accuracy_rows(survival).groupby("on")["unbiased_gain"].mean()
-    rows = [
-        [
-            "Do the last two layers change most?",
-            "yes, except on QQP",
-            f"on {len(changed)} of {len(tasks)} tasks",
-        ],
-        ["Points gained by fine-tuning, mean of tasks", "35.9", gain()],
-        [
-            "Heterogeneous maps, fine-tuned",
-            "32 to 61 %",
-            f"{write_range(100 * shares, '.0f')} %",
-        ],
-        [
-            "Heads along frame links",
-            "2 of 144",
-            f"{exceeding} of {every} beyond all controls, {reverse} in reverse",
-        ],
-        [
-            "Points gained without the best head",
-            "0.1 to 1.2",
-            f"{write_range(gains, '.1f')}, on held-out examples",
-        ],
+    return [
+        f"on {len(changed)} of {len(tasks)} tasks",
+        gain(name),
+        f"{write_range(100 * shares, '.0f')} %",
+        f"{exceeding} of {every} beyond all controls, {reverse} in reverse",
+        f"{write_range(gains, '.1f')}, on held-out examples",
     ]
-    return write_table(["question", "paper", f"here, {len(tasks)} learned tasks"], rows)
 
 
 def probe() -> str:
@@ -291,23 +313,34 @@ def fact(name: str, key: str) -> str:
     return Run.kept(name).facts[key]
 
 
+def _named(prefix: str, part: Callable[[str], str], names: Iterable[str]) -> dict[str, Part]:
+    """A part for each name, such as ``costs-paper``."""
+    return {f"{prefix}-{name}": functools.partial(part, name) for name in names}
+
+
 PARTS: dict[str, Part] = {
-    "scores": scores,
-    "answers": answers,
-    "answers-on-all-tasks": answers_on_all_tasks,
-    "gain": gain,
     "printed": printed,
     "summary": summary,
     "probe": probe,
-    **{f"special-{name}": functools.partial(special_shares, name) for name in ("weight", "norm")},
-    **{f"finding-{name}": functools.partial(finding, name) for name in FIGURES},
-    **{f"claims-{name}": functools.partial(claims, name) for name in QUESTIONS},
-    **{f"claims-{name}": functools.partial(later_claims, name) for name in LATER},
-    **{f"costs-{name}": functools.partial(costs, name) for name in (PAPER, BEYOND)},
-    **{f"hours-{name}": functools.partial(hours, name) for name in (PAPER, BEYOND)},
-    **{f"commit-{name}": functools.partial(fact, name, "Commit") for name in (PAPER, BEYOND)},
-    "hardware": functools.partial(fact, PAPER, "Hardware"),
-    "software": functools.partial(fact, PAPER, "Software"),
+    **_named("scores", scores, ENCODERS),
+    **_named("answers", answers, ENCODERS),
+    **_named("answers-on-all-tasks", answers_on_all_tasks, ENCODERS),
+    **_named("gain", gain, ENCODERS),
+    **{
+        f"finding-{figure}-{name}": functools.partial(finding, name, figure)
+        for name in ENCODERS
+        for figure in FIGURES
+    },
+    **_named("special", special_shares, ("weight", "norm")),
+    **_named("claims", claims, QUESTIONS),
+    **_named("claims", later_claims, LATER),
+    **_named("costs", costs, RUNS),
+    **_named("hours", hours, RUNS),
+    **{
+        f"{key.lower()}-{name}": functools.partial(fact, name, key)
+        for name in RUNS
+        for key in ("Commit", "Hardware", "Software")
+    },
 }
 """What pages may name between ``<!--= name -->`` and ``<!--/-->``."""
 

@@ -263,8 +263,8 @@ NO_RESULT = (
     "| run | machine | time |",
     "an answer below is about this encoder, never a verdict",
     "On all of the paper's tasks together, §.",
-    "*Here* is the number that decides",
-    "claims.csv] the reason for every answer",
+    "The last column has the answer on the tasks",
+    "claims.csv] the answers on all tasks",
     "points above pre-trained ones, on average over these tasks",
     "The intervals of claims about patterns are as wide as",
     "Above the 99th percentile, as the paper puts it",
@@ -279,7 +279,7 @@ NO_RESULT = (
     "Clark et al. report 61 for BERT-base",
     "each with `c` and `c` in the layout",
     "473 FrameNet sentences",
-    "Commit of both:",
+    "§ of the paper's part, § of the rest.",
 )
 """Words of sentences about the paper, the set-up, definitions and parts that are made."""
 
