@@ -68,3 +68,7 @@ rule all:
         results_of_run(),
     message:
         "Complete all results"
+
+
+if workflow.is_main_process:
+    require_known_targets()

@@ -3,6 +3,7 @@
 
 from darksecrets.core.run.shipped import check as check_shipped_data
 from workflow.lib.summary import readable, summarize
+from workflow.lib.targets import explain_unknown
 
 INSPECTION_RULES = {
     "inspect",
@@ -11,6 +12,12 @@ INSPECTION_RULES = {
     "cross_validate_patterns",
     "train_pattern_classifier",
 }
+
+
+def require_known_targets() -> None:
+    """Refuse a target on the command line that is a misspelled name."""
+    if mistake := explain_unknown(sys.argv, [rule.name for rule in workflow.rules]):
+        raise WorkflowError(mistake)
 
 
 def start_run() -> None:
