@@ -16,7 +16,7 @@ INSPECTION_RULES = {
 
 def require_known_targets() -> None:
     """Refuse a target on the command line that is a misspelled name."""
-    if mistake := explain_unknown(sys.argv, [rule.name for rule in workflow.rules]):
+    if mistake := explain_unknown(sys.argv, [each.name for each in workflow.rules]):
         raise WorkflowError(mistake)
 
 
