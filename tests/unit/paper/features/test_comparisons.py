@@ -6,9 +6,10 @@ import pytest
 from scipy import stats
 
 from darksecrets.paper.features.changes import changes
+from darksecrets.paper.features.comparisons import load
 from darksecrets.paper.features.labels import FEATURES
 from darksecrets.paper.features.levels import level, levels
-from darksecrets.paper.features.profiles import Collector
+from darksecrets.paper.features.profiles import Collector, Profiles
 from darksecrets.paper.features.tables import (
     ATTENTION_CHANGES,
     ATTENTION_LEVELS,
@@ -76,6 +77,23 @@ def select(table, **columns):
     for name, value in columns.items():
         table = table[table[name].isna() if value is None else table[name] == value]
     return table
+
+
+def test_models_of_a_task_are_told_apart_by_their_state(monkeypatch):
+    monkeypatch.setattr(Profiles, "load", staticmethod(lambda path: path))
+    files = [
+        (task, model, f"{task}/{model}")
+        for task in ("A", "B")
+        for model in ("pretrained", "finetuned/seed-1", "finetuned/seed-2", "random/seed-1")
+    ]
+    assert load(files) == {
+        task: {
+            "pretrained": [f"{task}/pretrained"],
+            "finetuned": [f"{task}/finetuned/seed-1", f"{task}/finetuned/seed-2"],
+            "random": [f"{task}/random/seed-1"],
+        }
+        for task in ("A", "B")
+    }
 
 
 def test_levels_are_means_over_heads_examples_and_seeds(models, tmp_path):
