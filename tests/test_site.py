@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from darksecrets.pages.claims import registry
 from tools.real.pages import PART
 
 pytestmark = pytest.mark.slow
@@ -91,6 +92,15 @@ def test_the_reference_follows_from_the_code(site):
 def test_pages_are_short(root, name):
     text = (root / "docs" / name).read_text(encoding="utf-8")
     assert len(PART.sub("", text).split()) <= MOST_WORDS[name]
+
+
+def test_the_page_counts_the_claims_that_ship(root):
+    papers = registry.read(registry.files())
+    counts = {paper.name: len(paper.claims) for paper in papers}
+    ours = counts.pop("kovaleva2019")
+    page = " ".join((root / "docs" / "claims.md").read_text(encoding="utf-8").split())
+    assert f"{ours} from Kovaleva et al.," in page
+    assert f"and {sum(counts.values())} from later papers" in page
 
 
 def test_the_notebook_keeps_what_its_cells_give(root):

@@ -257,9 +257,9 @@ DECIDED: dict[str, Callable[[], bool]] = {
 
 NO_RESULT = (
     "(Kovaleva et al., 2019)",
-    "has not been run (6 GPU hours)",
+    "has not been run yet (6 GPU hours)",
     "You need Python 3.11",
-    "Figure 7 needs tags",
+    "Figure 7 needs tags and parses",
     "| run | machine | time |",
     "an answer below is about this encoder, never a verdict",
     "On all of the paper's tasks together, §.",
