@@ -58,7 +58,7 @@ onsuccess:
 
 onerror:
     logger.error(
-        "What is finished is kept. Once the cause is mended, the same command goes on from here."
+        "Finished results are kept. Fix the cause and rerun the same command."
     )
 
 
@@ -67,7 +67,7 @@ rule all:
     input:
         results_of_run(),
     message:
-        "Complete all results"
+        "Finished: all results"
 
 
 if workflow.is_main_process:

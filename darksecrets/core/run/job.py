@@ -112,7 +112,7 @@ def _run(main: Main, snakemake: Any) -> None:  # noqa: ANN401 - as above
         _log.error("%s%s", STOPPED, error)
         sys.exit(1)
     except KeyboardInterrupt:
-        _log.error("The job was interrupted; the same command goes on from here.")
+        _log.error("The job was interrupted. Rerun the same command to resume it.")
         sys.exit(INTERRUPTED)
     except Exception:
         _log.exception("The job failed")

@@ -119,7 +119,7 @@ rule stripes_by_measure:
     input:
         multiext("<results>/figures/stripes_by_measure", ".svg", ".pdf", ".png"),
     message:
-        "Complete stripes_by_measure"
+        "Finished: stripes_by_measure"
 
 
 if OTHER_MEASURES:

@@ -127,7 +127,7 @@ rule compression:
     input:
         multiext("<results>/figures/compression", ".svg", ".pdf", ".png"),
     message:
-        "Complete compression"
+        "Finished: compression"
 
 
 rule compression_times:
@@ -135,7 +135,7 @@ rule compression_times:
     input:
         multiext("<results>/figures/compression_times", ".svg", ".pdf", ".png"),
     message:
-        "Complete compression_times"
+        "Finished: compression_times"
 
 
 if COMPRESSED:

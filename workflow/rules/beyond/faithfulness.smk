@@ -115,7 +115,7 @@ rule attention_gradients:
     input:
         multiext("<results>/figures/attention_gradients", ".svg", ".pdf", ".png"),
     message:
-        "Complete attention_gradients"
+        "Finished: attention_gradients"
 
 
 rule faithfulness:
@@ -123,7 +123,7 @@ rule faithfulness:
     input:
         multiext("<results>/figures/faithfulness", ".svg", ".pdf", ".png"),
     message:
-        "Complete faithfulness"
+        "Finished: faithfulness"
 
 
 if EXPLAINED:

@@ -223,7 +223,7 @@ rule learn_gates:
         bootstrap=lookup(dpath="ablation/bootstrap", within=config),
         seed=lookup(dpath="ablation/seed", within=config),
     message:
-        "Close heads of {wildcards.task} by gates that learn: seed {wildcards.seed}"
+        "Learn head gates on {wildcards.task}: seed {wildcards.seed}"
     script:
         "../../../scripts/beyond/learn_gates.py"
 
@@ -247,7 +247,7 @@ rule collect_gates:
         code=code_of("beyond/collect_tables.py"),
         tables=list(TABLES_OF_GATES),
     message:
-        "Gather the tables of all tasks and seeds: heads closed by gates that learn"
+        "Gather the tables of all tasks and seeds: learned head gates"
     script:
         "../../../scripts/beyond/collect_tables.py"
 
@@ -286,7 +286,7 @@ rule importance_agreement:
     input:
         multiext("<results>/figures/importance_agreement", ".svg", ".pdf", ".png"),
     message:
-        "Complete importance_agreement"
+        "Finished: importance_agreement"
 
 
 rule draw_pruning:
@@ -323,7 +323,7 @@ rule pruning_curves:
     input:
         multiext("<results>/figures/pruning_curves", ".svg", ".pdf", ".png"),
     message:
-        "Complete pruning_curves"
+        "Finished: pruning_curves"
 
 
 rule draw_gates:
@@ -360,7 +360,7 @@ rule learned_gates:
     input:
         multiext("<results>/figures/learned_gates", ".svg", ".pdf", ".png"),
     message:
-        "Complete learned_gates"
+        "Finished: learned_gates"
 
 
 rule compare_important_heads:

@@ -149,7 +149,7 @@ rule changed_inputs:
     input:
         multiext("<results>/figures/changed_inputs", ".svg", ".pdf", ".png"),
     message:
-        "Complete changed_inputs"
+        "Finished: changed_inputs"
 
 
 rule draw_hans:
@@ -186,7 +186,7 @@ rule hans:
     input:
         multiext("<results>/figures/hans", ".svg", ".pdf", ".png"),
     message:
-        "Complete hans"
+        "Finished: hans"
 
 
 RESULTS_OF["inputs"] += tables("changed_inputs")

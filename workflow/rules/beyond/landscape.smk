@@ -244,7 +244,7 @@ rule reset_layers:
     input:
         multiext("<results>/figures/reset_layers", ".svg", ".pdf", ".png"),
     message:
-        "Complete reset_layers"
+        "Finished: reset_layers"
 
 
 rule draw_flatness:
@@ -280,7 +280,7 @@ rule flatness:
     input:
         multiext("<results>/figures/flatness", ".svg", ".pdf", ".png"),
     message:
-        "Complete flatness"
+        "Finished: flatness"
 
 
 rule draw_surfaces:
@@ -317,7 +317,7 @@ rule loss_surfaces:
     input:
         multiext("<results>/figures/loss_surfaces", ".svg", ".pdf", ".png"),
     message:
-        "Complete loss_surfaces"
+        "Finished: loss_surfaces"
 
 
 if RESET:

@@ -156,7 +156,7 @@ rule layer_probes:
     input:
         multiext("<results>/figures/layer_probes", ".svg", ".pdf", ".png"),
     message:
-        "Complete layer_probes"
+        "Finished: layer_probes"
 
 
 rule structural_probes:
@@ -164,7 +164,7 @@ rule structural_probes:
     input:
         multiext("<results>/figures/structural_probes", ".svg", ".pdf", ".png"),
     message:
-        "Complete structural_probes"
+        "Finished: structural_probes"
 
 
 rule layer_geometry:
@@ -172,7 +172,7 @@ rule layer_geometry:
     input:
         multiext("<results>/figures/layer_geometry", ".svg", ".pdf", ".png"),
     message:
-        "Complete layer_geometry"
+        "Finished: layer_geometry"
 
 
 rule draw_removed_properties:
@@ -209,7 +209,7 @@ rule removed_properties:
     input:
         multiext("<results>/figures/removed_properties", ".svg", ".pdf", ".png"),
     message:
-        "Complete removed_properties"
+        "Finished: removed_properties"
 
 
 RESULTS_OF["layers"] += [

@@ -92,7 +92,7 @@ rule weights_and_norms:
     input:
         multiext("<results>/figures/weights_and_norms", ".svg", ".pdf", ".png"),
     message:
-        "Complete weights_and_norms"
+        "Finished: weights_and_norms"
 
 
 if not config["left_out"]["values"]:

@@ -213,7 +213,7 @@ rule minimal_pairs:
     input:
         multiext("<results>/figures/minimal_pairs", ".svg", ".pdf", ".png"),
     message:
-        "Complete minimal_pairs"
+        "Finished: minimal_pairs"
 
 
 rule cloze:
@@ -221,7 +221,7 @@ rule cloze:
     input:
         multiext("<results>/figures/cloze", ".svg", ".pdf", ".png"),
     message:
-        "Complete cloze"
+        "Finished: cloze"
 
 
 rule draw_agreement:
@@ -259,7 +259,7 @@ rule agreement_heads:
     input:
         multiext("<results>/figures/agreement_heads", ".svg", ".pdf", ".png"),
     message:
-        "Complete agreement_heads"
+        "Finished: agreement_heads"
 
 
 rule draw_impact:
@@ -296,7 +296,7 @@ rule impact_trees:
     input:
         multiext("<results>/figures/impact_trees", ".svg", ".pdf", ".png"),
     message:
-        "Complete impact_trees"
+        "Finished: impact_trees"
 
 
 RESULTS_OF["predictions"] += [*tables("impact_trees"), *figures("impact_trees")]

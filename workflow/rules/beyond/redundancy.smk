@@ -101,7 +101,7 @@ rule redundancy:
     input:
         multiext("<results>/figures/redundancy", ".svg", ".pdf", ".png"),
     message:
-        "Complete redundancy"
+        "Finished: redundancy"
 
 
 if REDUNDANCY_IN_RUN:

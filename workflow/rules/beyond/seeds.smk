@@ -107,7 +107,7 @@ rule seed_variance:
     input:
         multiext("<results>/figures/seed_variance", ".svg", ".pdf", ".png"),
     message:
-        "Complete seed_variance"
+        "Finished: seed_variance"
 
 
 if GRIDS:

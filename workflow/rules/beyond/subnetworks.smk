@@ -169,7 +169,7 @@ rule surviving_parts:
     input:
         multiext("<results>/figures/surviving_parts", ".svg", ".pdf", ".png"),
     message:
-        "Complete surviving_parts"
+        "Finished: surviving_parts"
 
 
 rule subnetwork_scores:
@@ -177,7 +177,7 @@ rule subnetwork_scores:
     input:
         multiext("<results>/figures/subnetwork_scores", ".svg", ".pdf", ".png"),
     message:
-        "Complete subnetwork_scores"
+        "Finished: subnetwork_scores"
 
 
 if SEARCHED:

@@ -129,7 +129,7 @@ rule syntactic_heads:
     input:
         multiext("<results>/figures/syntactic_heads", ".svg", ".pdf", ".png"),
     message:
-        "Complete syntactic_heads"
+        "Finished: syntactic_heads"
 
 
 rule attention_trees:
@@ -137,7 +137,7 @@ rule attention_trees:
     input:
         multiext("<results>/figures/attention_trees", ".svg", ".pdf", ".png"),
     message:
-        "Complete attention_trees"
+        "Finished: attention_trees"
 
 
 rule attention_to_subjects:
@@ -145,7 +145,7 @@ rule attention_to_subjects:
     input:
         multiext("<results>/figures/attention_to_subjects", ".svg", ".pdf", ".png"),
     message:
-        "Complete attention_to_subjects"
+        "Finished: attention_to_subjects"
 
 
 rule attention_probes:
@@ -153,7 +153,7 @@ rule attention_probes:
     input:
         multiext("<results>/figures/attention_probes", ".svg", ".pdf", ".png"),
     message:
-        "Complete attention_probes"
+        "Finished: attention_probes"
 
 
 RESULTS_OF["syntax"] += [
@@ -234,7 +234,7 @@ rule coreference_heads:
     input:
         multiext("<results>/figures/coreference_heads", ".svg", ".pdf", ".png"),
     message:
-        "Complete coreference_heads"
+        "Finished: coreference_heads"
 
 
 RESULTS_OF["syntax"] += [*tables(*TABLES_OF_COREFERENCE), *figures("coreference_heads")]

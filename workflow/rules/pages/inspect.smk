@@ -57,4 +57,4 @@ rule inspect:
     input:
         rules.inspect_text.output,
     message:
-        "Complete the look at the text"
+        "Finished: the look at the text"

@@ -187,7 +187,7 @@ rule figure8:
     input:
         multiext("<results>/figures/figure8", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure8"
+        "Finished: figure8"
 
 
 rule figure9:
@@ -195,7 +195,7 @@ rule figure9:
     input:
         multiext("<results>/figures/figure9", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure9"
+        "Finished: figure9"
 
 
 rule ablation_gains:
@@ -203,7 +203,7 @@ rule ablation_gains:
     input:
         multiext("<results>/figures/ablation_gains", ".svg", ".pdf", ".png"),
     message:
-        "Complete ablation_gains"
+        "Finished: ablation_gains"
 
 
 rule draw_task_agreement:
@@ -240,7 +240,7 @@ rule task_agreement:
     input:
         multiext("<results>/figures/task_agreement", ".svg", ".pdf", ".png"),
     message:
-        "Complete task_agreement"
+        "Finished: task_agreement"
 
 
 if SWEPT:

@@ -179,7 +179,7 @@ rule figure5:
     input:
         multiext("<results>/figures/figure5", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure5"
+        "Finished: figure5"
 
 
 rule figure5_layers:
@@ -187,7 +187,7 @@ rule figure5_layers:
     input:
         multiext("<results>/figures/figure5_layers", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure5_layers"
+        "Finished: figure5_layers"
 
 
 rule figure6:
@@ -195,7 +195,7 @@ rule figure6:
     input:
         multiext("<results>/figures/figure6", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure6"
+        "Finished: figure6"
 
 
 rule head_statistics:
@@ -203,7 +203,7 @@ rule head_statistics:
     input:
         multiext("<results>/figures/head_statistics", ".svg", ".pdf", ".png"),
     message:
-        "Complete head_statistics"
+        "Finished: head_statistics"
 
 
 rule draw_words:
@@ -271,7 +271,7 @@ rule stripes_index:
     input:
         multiext("<results>/figures/stripes_index", ".svg", ".pdf", ".png"),
     message:
-        "Complete stripes_index"
+        "Finished: stripes_index"
 
 
 rule figure7:
@@ -279,7 +279,7 @@ rule figure7:
     input:
         multiext("<results>/figures/figure7", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure7"
+        "Finished: figure7"
 
 
 rule figure7_controls:
@@ -287,7 +287,7 @@ rule figure7_controls:
     input:
         multiext("<results>/figures/figure7_controls", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure7_controls"
+        "Finished: figure7_controls"
 
 
 rule token_pairs:
@@ -295,7 +295,7 @@ rule token_pairs:
     input:
         multiext("<results>/figures/token_pairs", ".svg", ".pdf", ".png"),
     message:
-        "Complete token_pairs"
+        "Finished: token_pairs"
 
 
 RESULTS_OF[analyses.PAPER] += [

@@ -196,7 +196,7 @@ rule table1:
     input:
         multiext("<results>/figures/table1", ".html", ".md", ".tex"),
     message:
-        "Complete table1"
+        "Finished: table1"
 
 
 rule learning_curves:
@@ -204,7 +204,7 @@ rule learning_curves:
     input:
         multiext("<results>/figures/learning_curves", ".svg", ".pdf", ".png"),
     message:
-        "Complete learning_curves"
+        "Finished: learning_curves"
 
 
 RESULTS_OF[analyses.PAPER] += [

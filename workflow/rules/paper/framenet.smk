@@ -154,7 +154,7 @@ rule figure3:
     input:
         multiext("<results>/figures/figure3", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure3"
+        "Finished: figure3"
 
 
 rule figure3_controls:
@@ -162,7 +162,7 @@ rule figure3_controls:
     input:
         multiext("<results>/figures/figure3_controls", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure3_controls"
+        "Finished: figure3_controls"
 
 
 rule figure4:
@@ -170,7 +170,7 @@ rule figure4:
     input:
         multiext("<results>/figures/figure4", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure4"
+        "Finished: figure4"
 
 
 RESULTS_OF[analyses.PAPER] += [

@@ -215,7 +215,7 @@ rule figure2:
     input:
         multiext("<results>/figures/figure2", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure2"
+        "Finished: figure2"
 
 
 rule figure2_definitions:
@@ -223,7 +223,7 @@ rule figure2_definitions:
     input:
         multiext("<results>/figures/figure2_definitions", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure2_definitions"
+        "Finished: figure2_definitions"
 
 
 rule pattern_heads:
@@ -231,7 +231,7 @@ rule pattern_heads:
     input:
         multiext("<results>/figures/pattern_heads", ".svg", ".pdf", ".png"),
     message:
-        "Complete pattern_heads"
+        "Finished: pattern_heads"
 
 
 rule draw_classifier:
@@ -279,7 +279,7 @@ rule figure1:
     input:
         multiext("<results>/figures/figure1", ".svg", ".pdf", ".png"),
     message:
-        "Complete figure1"
+        "Finished: figure1"
 
 
 rule pattern_quality:
@@ -287,7 +287,7 @@ rule pattern_quality:
     input:
         multiext("<results>/figures/pattern_quality", ".svg", ".pdf", ".png"),
     message:
-        "Complete pattern_quality"
+        "Finished: pattern_quality"
 
 
 RESULTS_OF[analyses.PAPER] += [

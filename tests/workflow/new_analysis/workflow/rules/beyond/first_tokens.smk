@@ -56,7 +56,7 @@ rule first_token_heads:
     input:
         multiext("<results>/figures/first_token_heads", ".svg", ".pdf", ".png"),
     message:
-        "Complete first_token_heads"
+        "Finished: first_token_heads"
 
 
 RESULTS_OF["first_tokens"] += [*tables("first_tokens"), *figures("first_token_heads")]
