@@ -57,9 +57,7 @@ onsuccess:
 
 
 onerror:
-    logger.error(
-        "Finished results are kept. Fix the cause and rerun the same command."
-    )
+    logger.error("Finished results are kept. Fix the cause and rerun the same command.")
 
 
 rule all:
