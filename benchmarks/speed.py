@@ -35,7 +35,8 @@ from darksecrets.core.data.batches import batches_by_length, load_split
 from darksecrets.core.interventions.sets import sweep_sets
 from darksecrets.core.interventions.sweep import choose_backend
 from darksecrets.core.models.hooks import shape_of
-from darksecrets.core.models.loading import load_classifier, load_encoder, load_tokenizer
+from darksecrets.core.models.loading import load_classifier, load_encoder
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.paper.patterns.network.classification import classify
 from darksecrets.paper.patterns.network.classifier import load
 from darksecrets.paper.patterns.network.trained import CLASSIFIER

@@ -20,7 +20,7 @@ for name in modules:
         importlib.import_module(name)
 
 from darksecrets.paper.framenet.sources import read_tsv
-from darksecrets.core.models.loading import load_tokenizer
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.paper.patterns.maps import labelling, labelled_maps
 from darksecrets.core.run import records
 from darksecrets.core.run.files import RESOURCES

@@ -17,7 +17,8 @@ def read_model(job: Job, *splits: str) -> tuple[Task, PreTrainedModel, list[Any]
 
     from darksecrets.core.data.batches import load_split
     from darksecrets.core.data.tasks import Task
-    from darksecrets.core.models.loading import load_classifier, load_tokenizer
+    from darksecrets.core.models.loading import load_classifier
+    from darksecrets.core.models.tokenizing import load_tokenizer
 
     torch.set_num_threads(job.threads)
     task = Task.from_entry(job.wildcards.task, job.params.task)

@@ -8,7 +8,7 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write the model and its tokenizer; return what they are."""
-    from darksecrets.core.models.loading import get_masked
+    from darksecrets.core.models.fetching import get_masked
 
     # Not a parameter: the model is checked with this length, but is the same for any other.
     max_length = job.snakemake.config["fine_tuning"]["max_length"]

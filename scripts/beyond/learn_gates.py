@@ -24,7 +24,7 @@ def main(job: Job) -> None:
     from darksecrets.beyond.importance.measure.learning import Start
     from darksecrets.core.data.batches import load_split
     from darksecrets.core.data.tasks import Task
-    from darksecrets.core.models.loading import load_tokenizer
+    from darksecrets.core.models.tokenizing import load_tokenizer
     from darksecrets.paper.finetuning.training import Settings
 
     torch.set_num_threads(job.threads)

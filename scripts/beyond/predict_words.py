@@ -18,12 +18,8 @@ def main(job: Job) -> None:
     from darksecrets.beyond.predictions.pairs import read_pairs
     from darksecrets.core.data.tasks import sentence_columns
     from darksecrets.core.models.devices import place
-    from darksecrets.core.models.loading import (
-        Draw,
-        draw_from_normal,
-        load_masked,
-        load_tokenizer,
-    )
+    from darksecrets.core.models.loading import Draw, draw_from_normal, load_masked
+    from darksecrets.core.models.tokenizing import load_tokenizer
 
     params, settings = job.params, Settings.of(job.params.settings)
     tokenizer = load_tokenizer(job.input.model)

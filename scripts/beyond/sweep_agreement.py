@@ -25,7 +25,8 @@ def main(job: Job) -> None:
     )
     from darksecrets.beyond.predictions.pairs import read_pairs
     from darksecrets.core.models.devices import place
-    from darksecrets.core.models.loading import load_masked, load_tokenizer
+    from darksecrets.core.models.loading import load_masked
+    from darksecrets.core.models.tokenizing import load_tokenizer
     from darksecrets.core.run.states import PRETRAINED
     from darksecrets.paper.ablation.statistics import Resampling
     from darksecrets.paper.features.tables import TOKEN_PAIRS

@@ -146,7 +146,8 @@ def test_sweeps_agree_with_table1_and_the_disabled_model(run, root):
     from darksecrets.core.data.batches import load_split
     from darksecrets.core.interventions.disable import disable
     from darksecrets.core.interventions.results import SweepResult
-    from darksecrets.core.models.loading import load_classifier, load_tokenizer
+    from darksecrets.core.models.loading import load_classifier
+    from darksecrets.core.models.tokenizing import load_tokenizer
     from darksecrets.paper.finetuning.evaluation import evaluate
     from workflow.lib.tasks import shipped_tasks
 

@@ -12,8 +12,9 @@ from darksecrets.beyond.inputs.measure import logits_of
 from darksecrets.core.data import metrics
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.models.devices import place
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.stats.ratios import share
 from darksecrets.paper.finetuning.baselines import bag_of_words
 

@@ -23,8 +23,9 @@ from darksecrets.core.models import devices
 from darksecrets.core.models.devices import place
 from darksecrets.core.models.given import model_folder
 from darksecrets.core.models.hooks import observe, shape_of
-from darksecrets.core.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
+from darksecrets.core.models.loading import Draw, draw_from_normal, load_encoder
 from darksecrets.core.models.reach import windows_of
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run import resuming
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, fingerprint

@@ -32,7 +32,8 @@ from darksecrets.core.interventions.tables import SWEEP_SETS
 from darksecrets.core.interventions.ties import decide_ties
 from darksecrets.core.models import devices
 from darksecrets.core.models.hooks import shape_of
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run import resuming
 from darksecrets.core.run.arrays import read_arrays
 from darksecrets.core.run.errors import InputError

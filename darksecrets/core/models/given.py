@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from darksecrets.core.models.loading import fetch_encoder
+from darksecrets.core.models.fetching import fetch_encoder
 from darksecrets.core.models.quietly import quiet
 from darksecrets.core.run.errors import InputError
 

@@ -10,7 +10,7 @@ from typing import Any
 from darksecrets.core.data import coverage, hub
 from darksecrets.core.data.encoding import encode
 from darksecrets.core.data.tasks import SENTENCES
-from darksecrets.core.models import checkpoints, loading
+from darksecrets.core.models import checkpoints, fetching, suitability, tokenizing
 from darksecrets.core.models.size import config_file
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import is_shipped
@@ -28,9 +28,9 @@ def check(config: Mapping[str, Any]) -> None:
     """
     if can_import("safetensors", "torch", "transformers"):
         model, max_length = config["model"], config["fine_tuning"]["max_length"]
-        checkpoints.check(model, max_length)
+        fetching.check(model, max_length)
         if model["source"] == "folder" and not checkpoints.is_shipped(Path(model["folder"])):
-            loading.check_fit(Path(model["folder"]), max_length)
+            fetching.check_fit(Path(model["folder"]), max_length)
 
 
 def check_texts(
@@ -50,7 +50,7 @@ def check_texts(
     if model["source"] != "folder" or not can_import("safetensors", "torch", "transformers"):
         return
     folder = Path(model["folder"])
-    tokenizer = None if checkpoints.is_shipped(folder) else loading.load_tokenizer(folder)
+    tokenizer = None if checkpoints.is_shipped(folder) else tokenizing.load_tokenizer(folder)
     for task, splits in texts.items():
         if tokenizer is None and is_shipped(Path(config["tasks"][task]["files"]["train"])):
             continue  # the tiny BERT was made for them
@@ -121,7 +121,7 @@ def refusal(folder: Path, require: str) -> str:
         return ""
     module, _, name = require.rpartition(".")
     try:
-        getattr(importlib.import_module(module), name)(checkpoints.trial_model(folder))
+        getattr(importlib.import_module(module), name)(suitability.trial_model(folder))
     except InputError as error:
         return f"{folder}: {error}"
     return ""

@@ -27,7 +27,7 @@ def windows_of(model: PreTrainedModel, tokens: int) -> tuple[int | None, ...]:
     Returns:
         For each layer, the largest distance between a query and its keys; None if queries reach the
         whole text. An encoder without the attention interface passes no masks and is taken to reach
-        everything; `checkpoints.check_maps` refuses it if it does not.
+        everything; `suitability.check_maps` refuses it if it does not.
 
     Raises:
         InputError: The keys of a query are not those within a distance.

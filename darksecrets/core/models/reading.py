@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from darksecrets.core.models.devices import place
-from darksecrets.core.models.loading import Draw, draw_from_normal, load_encoder, load_tokenizer
+from darksecrets.core.models.loading import Draw, draw_from_normal, load_encoder
+from darksecrets.core.models.tokenizing import load_tokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -31,7 +31,7 @@ def extract_examples(
         The table of the examples, see `describe_examples`.
     """
     from darksecrets.core.attention.extraction import extract_maps
-    from darksecrets.core.models.loading import load_tokenizer
+    from darksecrets.core.models.tokenizing import load_tokenizer
 
     table = describe_examples(examples, load_tokenizer(model), max_length)
     columns = texts.columns(examples)

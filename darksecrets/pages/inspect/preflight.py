@@ -41,7 +41,7 @@ def check_tokens(config: Mapping[str, Any]) -> None:
     """
     check(config)
     if config["model"]["source"] != "hub" and can_import("transformers"):
-        from darksecrets.core.models.loading import load_tokenizer
+        from darksecrets.core.models.tokenizing import load_tokenizer
         from darksecrets.pages.inspect.maps import describe_examples
 
         tokenizer = load_tokenizer(checkpoints.folder_of(config["model"]))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from darksecrets.core.models import checkpoints
+from darksecrets.core.models import checkpoints, suitability
 from darksecrets.core.models.preflight import known_folder
 from darksecrets.core.models.size import read_size
 from darksecrets.core.run.errors import InputError
@@ -52,6 +52,6 @@ def _check_layers(config: Mapping[str, Any], folder: Path) -> None:
         from darksecrets.core.models.starting import redraw_top
 
         try:
-            redraw_top(checkpoints.trial_model(folder), 1, seed=0)
+            redraw_top(suitability.trial_model(folder), 1, seed=0)
         except InputError as error:
             raise InputError(f"{folder}: {error}") from None

@@ -19,8 +19,9 @@ from darksecrets.core.data import metrics
 from darksecrets.core.data.batches import load_split
 from darksecrets.core.models import devices
 from darksecrets.core.models.frozen import FrozenEncoder
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.losses import LabelScale, loss
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.states import FROZEN, PRETRAINED
 from darksecrets.paper.finetuning.evaluation import batch_size_for, write_results

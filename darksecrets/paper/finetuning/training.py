@@ -41,11 +41,11 @@ from darksecrets.core.data import metrics
 from darksecrets.core.data.batches import EncodedSplit, GroupedByLength, load_split
 from darksecrets.core.models import devices, precision
 from darksecrets.core.models.hooks import intervene
-from darksecrets.core.models.loading import load_tokenizer
 from darksecrets.core.models.losses import LabelScale, loss
 from darksecrets.core.models.outputs import rescale_outputs
 from darksecrets.core.models.quietly import quiet
 from darksecrets.core.models.starting import Start, load_start
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic, fingerprint, remove
 from darksecrets.core.run.progress import progress

@@ -21,9 +21,10 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.sweep import check_labels
 from darksecrets.core.interventions.ties import decide_ties
 from darksecrets.core.models import devices
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.mixing import Mixture
 from darksecrets.core.models.starting import Start, load_start
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.progress import progress
 from darksecrets.paper.finetuning.evaluation import batch_size_for

@@ -29,7 +29,8 @@ from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.sweep import check_labels
 from darksecrets.core.models import devices
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run import states
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import fingerprint

@@ -14,8 +14,9 @@ from darksecrets.core.attention.extraction import extract_maps
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.data.encoding import encode
 from darksecrets.core.models.hooks import observe
-from darksecrets.core.models.loading import Draw, load_encoder, load_tokenizer
+from darksecrets.core.models.loading import Draw, load_encoder
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.columns import MEASURES
 from darksecrets.core.run.errors import InputError
 

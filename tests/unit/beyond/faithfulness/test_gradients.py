@@ -11,8 +11,9 @@ from tiny_models import save_classifier
 from darksecrets.beyond.faithfulness import measure
 from darksecrets.beyond.faithfulness.measure import Examples, decide, erase, first_tokens, run
 from darksecrets.core.models.hooks import Call, Intervention, intervene, observe
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.losses import loss
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.columns import TOKEN_KINDS
 
 FAMILIES = ("bert", "roberta", "albert", "distilbert")

@@ -31,8 +31,9 @@ from darksecrets.beyond.faithfulness.measure import (
     stretched,
     tables,
 )
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.reading import readings
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.columns import TOKEN_KINDS
 from darksecrets.core.run.tables import identify
 

@@ -11,8 +11,9 @@ from toy_data import save_dataset
 
 from darksecrets.beyond.inputs import hans, heuristics
 from darksecrets.beyond.inputs.declared import HANS
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify
 

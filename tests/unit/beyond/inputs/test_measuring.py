@@ -20,8 +20,9 @@ from darksecrets.beyond.inputs.declared import (
     Settings,
 )
 from darksecrets.core.data.tasks import Task
-from darksecrets.core.models.loading import draw_from_normal, load_classifier, load_tokenizer
+from darksecrets.core.models.loading import draw_from_normal, load_classifier
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.tables import identify
 
 

@@ -26,7 +26,8 @@ from darksecrets.beyond.landscape.preflight import check_grid
 from darksecrets.beyond.landscape.shown import levels
 from darksecrets.core.data.batches import EncodedSplit, load_split
 from darksecrets.core.data.tasks import Task
-from darksecrets.core.models.loading import draw_from_normal, load_classifier, load_tokenizer
+from darksecrets.core.models.loading import draw_from_normal, load_classifier
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.finetuning.evaluation import evaluate
 

@@ -11,8 +11,9 @@ from darksecrets.beyond.layers import declared
 from darksecrets.beyond.layers.declared import TABLES, Settings
 from darksecrets.beyond.layers.measure import removal
 from darksecrets.beyond.layers.measure.running import Examples, example_tables, treebank_tables
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.tables import identify
 from tools.corpus.treebank import sentences_with_trees
 

@@ -18,8 +18,9 @@ from darksecrets.beyond.layers.measure.properties import (
 from darksecrets.core.attention.pieces import pieces_of_words
 from darksecrets.core.data.conllu_files import read
 from darksecrets.core.data.sentences import ROOT
-from darksecrets.core.models.loading import load_encoder, load_tokenizer
+from darksecrets.core.models.loading import load_encoder
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from tools.corpus.treebank import sentences_with_trees
 
 SENTENCES = sentences_with_trees(9, 3)

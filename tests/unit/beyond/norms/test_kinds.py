@@ -9,7 +9,7 @@ from encoders import FAMILIES
 from darksecrets.beyond.norms.declared import FREQUENT, KINDS, OTHER
 from darksecrets.beyond.norms.measure import kinds_of
 from darksecrets.core.attention.extraction import encode_longest_first
-from darksecrets.core.models.loading import load_tokenizer
+from darksecrets.core.models.tokenizing import load_tokenizer
 
 TEXTS = {
     "idx": [7, 4],

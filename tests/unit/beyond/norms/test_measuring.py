@@ -13,8 +13,9 @@ from darksecrets.beyond.norms.declared import KINDS, NORM_LEVELS, NORM_STATISTIC
 from darksecrets.beyond.norms.measure import Measured, measure, tables
 from darksecrets.core.data.encoding import encode
 from darksecrets.core.models.hooks import observe
-from darksecrets.core.models.loading import Draw, load_encoder, load_tokenizer
+from darksecrets.core.models.loading import Draw, load_encoder
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.tables import identify
 
 IDX = [3, 1, 0, 2]

@@ -8,8 +8,8 @@ from shipped import DATA, MODEL
 
 from darksecrets.beyond.norms import preflight
 from darksecrets.core.data import hub
-from darksecrets.core.models.checkpoints import trial_model
 from darksecrets.core.models.hooks import require_projections
+from darksecrets.core.models.suitability import trial_model
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from workflow.lib.configuration import resolve

@@ -17,7 +17,8 @@ from darksecrets.beyond.predictions.measure.answering import (
     answers,
     cloze_rows,
 )
-from darksecrets.core.models.loading import load_masked, load_tokenizer
+from darksecrets.core.models.loading import load_masked
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify

@@ -13,8 +13,9 @@ from darksecrets.beyond.predictions.measure import impact
 from darksecrets.core.attention.pieces import align
 from darksecrets.core.data.sentences import ROOT
 from darksecrets.core.models.hooks import Intervention, intervene
-from darksecrets.core.models.loading import load_encoder, load_tokenizer
+from darksecrets.core.models.loading import load_encoder
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify

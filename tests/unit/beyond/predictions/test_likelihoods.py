@@ -14,7 +14,8 @@ from darksecrets.beyond.predictions.declared import MINIMAL_PAIRS
 from darksecrets.beyond.predictions.measure.judging import choose_pairs, judge
 from darksecrets.beyond.predictions.measure.likelihoods import NGrams, pseudo_log_likelihoods
 from darksecrets.beyond.predictions.pairs import Pair, read_pairs
-from darksecrets.core.models.loading import Draw, draw_from_normal, load_masked, load_tokenizer
+from darksecrets.core.models.loading import Draw, draw_from_normal, load_masked
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify

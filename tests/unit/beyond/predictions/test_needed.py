@@ -19,7 +19,8 @@ from darksecrets.beyond.predictions.measure.needed import (
 from darksecrets.beyond.predictions.pairs import Pair, read_pairs
 from darksecrets.beyond.predictions.shown import draw_agreement_heads
 from darksecrets.core.interventions.results import SweepResult
-from darksecrets.core.models.loading import load_masked, load_tokenizer
+from darksecrets.core.models.loading import load_masked
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.plotting.drawing import Given
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify

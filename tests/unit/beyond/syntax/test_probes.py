@@ -22,8 +22,9 @@ from darksecrets.beyond.syntax.measure.probes import (
 from darksecrets.beyond.syntax.measure.probing import Scores, features_of
 from darksecrets.beyond.syntax.measure.words import word_maps
 from darksecrets.core.data.sentences import ROOT, Sentence
-from darksecrets.core.models.loading import Draw, load_encoder, load_tokenizer
+from darksecrets.core.models.loading import Draw, load_encoder
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify
 from tools.corpus.treebank import sentences_with_trees

@@ -14,9 +14,10 @@ from darksecrets.beyond.syntax.measure.running import Measured, measure
 from darksecrets.core.attention import pieces
 from darksecrets.core.data.sentences import Sentence
 from darksecrets.core.models.hooks import observe
-from darksecrets.core.models.loading import load_encoder, load_tokenizer
+from darksecrets.core.models.loading import load_encoder
 from darksecrets.core.models.reach import windows_of
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from tools.corpus.treebank import sentences_with_trees
 

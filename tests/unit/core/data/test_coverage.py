@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from darksecrets.core.data import coverage
 from darksecrets.core.data.encoding import encode
-from darksecrets.core.models.loading import load_tokenizer
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 

@@ -21,7 +21,8 @@ from darksecrets.core.interventions.shared import Shared
 from darksecrets.core.interventions.sweep import Settings, choose_backend, sweep
 from darksecrets.core.models.hooks import Intervention, shape_of
 from darksecrets.core.models.layers import Layer
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run import resuming
 from darksecrets.core.run.errors import InputError
 

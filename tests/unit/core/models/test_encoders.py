@@ -20,7 +20,7 @@ from darksecrets.core.data.batches import load_split
 from darksecrets.core.data.encoding import encode
 from darksecrets.core.interventions.disable import disable
 from darksecrets.core.interventions.sweep import choose_backend
-from darksecrets.core.models import checkpoints, loading
+from darksecrets.core.models import loading, suitability, tokenizing
 from darksecrets.core.models.reach import windows_of
 from darksecrets.core.models.session import observe, trial_inputs
 from darksecrets.core.run.errors import InputError
@@ -90,7 +90,7 @@ def types_of(part: dict[str, Any] | None) -> tuple[str, ...]:
 
 def test_tokenizers_are_made_of_what_published_ones_are(family, folder):
     """The check of vocabularies lets all of these through (`load_tokenizer`)."""
-    loading.load_tokenizer(folder)
+    tokenizing.load_tokenizer(folder)
     content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     published = PUBLISHED[family]
     assert types_of(content["normalizer"]) == published.normalizer
@@ -99,7 +99,7 @@ def test_tokenizers_are_made_of_what_published_ones_are(family, folder):
 
 
 def test_pairs_are_joined_as_the_family_was_trained(family, folder):
-    encoded = encode(PAIRS, loading.load_tokenizer(folder), 128, layout=True)
+    encoded = encode(PAIRS, tokenizing.load_tokenizer(folder), 128, layout=True)
     _, segments = JOINED[family]
     assert ("token_type_ids" in encoded) == segments
     for row, pair in enumerate(zip(*PAIRS.values(), strict=True)):
@@ -126,7 +126,7 @@ def words_of(text: str, marked: int) -> list[dict[str, Any]]:
 
 def test_words_are_found_in_every_tokenizers_text(folder):
     """The word pieces of each word spell it, and [CLS] and [SEP] are the special tokens."""
-    encoded = encode(PAIRS, loading.load_tokenizer(folder), 128, layout=True)
+    encoded = encode(PAIRS, tokenizing.load_tokenizer(folder), 128, layout=True)
     for row, texts in enumerate(zip(*PAIRS.values(), strict=True)):
         special = np.array(encoded["special_tokens_mask"][row], dtype=bool)
         spans, segments = (np.array(encoded[name][row]) for name in ("offset_mapping", "segments"))
@@ -163,7 +163,7 @@ def test_maps_are_those_of_transformers(family, folder, tmp_path):
 
 def test_outputs_are_those_of_transformers(family, folder, dataset):
     model, _ = loading.load_classifier(folder, RTE, seed=1)
-    split = load_split(dataset, "validation", loading.load_tokenizer(folder), RTE, 128)
+    split = load_split(dataset, "validation", tokenizing.load_tokenizer(folder), RTE, 128)
     with torch.inference_mode():
         found = model(**split.batch([0, 1, 2, 3])).logits
     own = AutoModelForSequenceClassification.from_pretrained(folder, attn_implementation="eager")
@@ -196,7 +196,7 @@ def test_a_disabled_layer_is_uniform_over_what_a_row_reaches(family, folder, dat
         with pytest.raises(InputError, match="cannot be reached"), disable(model, {layer: "all"}):
             pass
         return
-    split = load_split(dataset, "validation", loading.load_tokenizer(folder), RTE, 128)
+    split = load_split(dataset, "validation", tokenizing.load_tokenizer(folder), RTE, 128)
     from darksecrets.core.interventions.disable import Disable
 
     every = frozenset(range(1, HEADS + 1))
@@ -255,7 +255,7 @@ LEARNED = {"BERT": 160, "DistilBERT": 160, "ELECTRA": 160, "ALBERT": 160} | dict
 
 def test_texts_longer_than_the_positions_are_refused(family, folder):
     """RoBERTa's positions begin after that of padding, which is 1; others here have no limit."""
-    checkpoints.check_configuration(folder, LEARNED.get(family, 512))
+    suitability.check_configuration(folder, LEARNED.get(family, 512))
     model = AutoModel.from_pretrained(folder)
     if family in LEARNED:
         longest = LEARNED[family]
@@ -266,11 +266,11 @@ def test_texts_longer_than_the_positions_are_refused(family, folder):
         with pytest.raises(
             InputError, match=f"takes at most {longest} tokens, .* is {longest + 1}"
         ):
-            checkpoints.check_configuration(folder, longest + 1)
+            suitability.check_configuration(folder, longest + 1)
 
 
 def test_every_family_gives_maps_of_real_tokens(family, folder):
-    checkpoints.check_maps(loading.load_encoder(folder), folder, 12)
+    suitability.check_maps(loading.load_encoder(folder), folder, 12)
 
 
 def test_a_tokenizer_that_does_not_frame_a_text_is_refused(tmp_path):
@@ -287,4 +287,4 @@ def test_a_tokenizer_that_does_not_frame_a_text_is_refused(tmp_path):
     file = tmp_path / "tokenizer_config.json"
     file.write_text(file.read_text().replace("BertTokenizer", "PreTrainedTokenizerFast"))
     with pytest.raises(InputError, match=r"without \[CLS\] before and \[SEP\] after it"):
-        loading.load_tokenizer(tmp_path)
+        tokenizing.load_tokenizer(tmp_path)

@@ -10,7 +10,7 @@ from encoders import FAMILIES, PAIRS
 from glue import TASKS
 
 from darksecrets.core.data.batches import EncodedSplit, load_split
-from darksecrets.core.models import loading
+from darksecrets.core.models import loading, tokenizing
 from darksecrets.core.models.frozen import FrozenEncoder
 
 RTE = TASKS["RTE"]
@@ -26,7 +26,7 @@ def split(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> EncodedSpli
     data = tmp_path_factory.mktemp("data") / "RTE"
     rows = Dataset.from_dict({"idx": [3, 1, 0, 2], **PAIRS, "label": [0, 1, 1, 0]})
     DatasetDict(train=rows, validation=rows).save_to_disk(data)
-    return load_split(data, "train", loading.load_tokenizer(folder), RTE, 128)
+    return load_split(data, "train", tokenizing.load_tokenizer(folder), RTE, 128)
 
 
 def logits_of(model: torch.nn.Module, split: EncodedSplit) -> torch.Tensor:

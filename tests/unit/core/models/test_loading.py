@@ -21,7 +21,7 @@ from toy_data import save_bert
 from transformers import PreTrainedModel
 
 from darksecrets.core.data import encoding
-from darksecrets.core.models import checkpoints, loading
+from darksecrets.core.models import checkpoints, fetching, loading, suitability, tokenizing
 from darksecrets.core.run.errors import InputError
 
 MRPC, MNLI, RTE = (TASKS[name] for name in ("MRPC", "MNLI", "RTE"))
@@ -175,7 +175,7 @@ def test_missing_pooler_is_drawn_and_reported(tmp_path):
 )
 def test_only_the_encoder_is_kept(tmp_path, kind, left_out, pooler):
     saved = state(bert(tmp_path / "source", kind).bert)
-    record = loading.get_pretrained(
+    record = fetching.get_pretrained(
         source(tmp_path / "source"), tmp_path / "pretrained", max_length=16
     )
     written = load_file(tmp_path / "pretrained" / "model.safetensors")
@@ -186,7 +186,7 @@ def test_only_the_encoder_is_kept(tmp_path, kind, left_out, pooler):
     # The checkpoint's own classifier does not count as a new one.
     new = loading.load_classifier(tmp_path / "pretrained", MRPC, seed=1)[1]
     assert "classifier.weight" in new
-    assert loading.load_tokenizer(tmp_path / "pretrained").tokenize("Unbelievable dogs") == [
+    assert tokenizing.load_tokenizer(tmp_path / "pretrained").tokenize("Unbelievable dogs") == [
         *("un", "##believ", "##able", "dog", "##s")
     ]
 
@@ -194,9 +194,9 @@ def test_only_the_encoder_is_kept(tmp_path, kind, left_out, pooler):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_pass(family, tmp_path):
     family(tmp_path / "source")
-    checkpoints.check(source(tmp_path / "source"), 16)
-    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
-    checkpoints.check(source(tmp_path / "pretrained"), 16)
+    fetching.check(source(tmp_path / "source"), 16)
+    fetching.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
+    fetching.check(source(tmp_path / "pretrained"), 16)
     one, other = (
         state(loading.load_classifier(tmp_path / name, MRPC, seed=1)[0])
         for name in ("source", "pretrained")
@@ -210,21 +210,21 @@ def test_trained_weights_in_half_precision_are_accepted_and_kept(tmp_path, dtype
     shutil.copytree(checkpoints.SHIPPED, tmp_path / "source")
     model = transformers.AutoModel.from_pretrained(tmp_path / "source")
     model.to(dtype).save_pretrained(tmp_path / "source")
-    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=128)
+    fetching.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=128)
     written = load_file(tmp_path / "pretrained" / "model.safetensors")
     assert {tensor.dtype for tensor in written.values()} == {dtype}
 
 
 def test_half_precision_is_kept(tmp_path):
     bert(tmp_path / "source").half().save_pretrained(tmp_path / "source")
-    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
+    fetching.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     written = load_file(tmp_path / "pretrained" / "model.safetensors")
     assert {tensor.dtype for tensor in written.values()} == {torch.float16}
 
 
 def test_failure_leaves_what_was_there(tmp_path, monkeypatch):
     bert(tmp_path / "source")
-    loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
+    fetching.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     before = (tmp_path / "pretrained" / "model.safetensors").read_bytes()
 
     def full(*_: object, **__: object) -> None:
@@ -232,7 +232,7 @@ def test_failure_leaves_what_was_there(tmp_path, monkeypatch):
 
     monkeypatch.setattr(transformers.BertTokenizer, "save_pretrained", full)
     with pytest.raises(OSError, match="No space"):
-        loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
+        fetching.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     assert (tmp_path / "pretrained" / "model.safetensors").read_bytes() == before
     assert {p.name for p in tmp_path.iterdir()} == {"source", "pretrained"}
 
@@ -241,12 +241,12 @@ HUB_CODE = """
 import time
 time.sleep = lambda seconds: None
 from pathlib import Path
-from darksecrets.core.models import checkpoints, loading
+from darksecrets.core.models import checkpoints, fetching, loading, suitability, tokenizing
 from darksecrets.core.run import errors
 source = {{"source": "hub", "id": {id!r}, "revision": {revision!r}}}
 try:
     checkpoints.check_hub(source)
-    print(loading.get_pretrained(source, Path({output!r}), max_length=16)["revision"])
+    print(fetching.get_pretrained(source, Path({output!r}), max_length=16)["revision"])
 except errors.InputError as error:
     print("InputError:", error)
 """
@@ -282,7 +282,7 @@ def test_hub_without_a_fast_tokenizer_or_with_pickled_weights_only(
         where = {"id": f"example/{name}", "revision": "main", "output": str(tmp_path / name)}
         said[name] = client.run(HUB_CODE.format(**where)).splitlines()[-1]
     assert said["vocabulary"] == "0" * 40
-    assert loading.load_tokenizer(tmp_path / "vocabulary").tokenize("ab") == ["a", "##b"]
+    assert tokenizing.load_tokenizer(tmp_path / "vocabulary").tokenize("ab") == ["a", "##b"]
     assert "has no file tokenizer.json or vocab.txt or" in said["without"]
     assert "convert them to safetensors" in said["pickled"]
 
@@ -308,7 +308,7 @@ def test_a_model_without_a_classifier_of_its_kind_is_refused(tmp_path):
     save_bert(tmp_path)
     set_config(model_type="blip_2_qformer")(tmp_path)
     with pytest.raises(InputError, match="cannot load as AutoModelForSequenceClassif"):
-        checkpoints.check(source(tmp_path), 16)
+        fetching.check(source(tmp_path), 16)
 
 
 def test_damaged_weights_of_a_run_are_named_by_the_job_that_reads_them(tmp_path):
@@ -325,7 +325,7 @@ def test_models_without_square_maps_are_refused(tmp_path):
     transformers.LongformerModel(config).save_pretrained(tmp_path)
     bert_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(InputError, match="no usable attention maps"):
-        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
+        fetching.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
     assert not (tmp_path / "pretrained").exists()
 
 
@@ -349,7 +349,7 @@ def test_a_type_whose_maps_are_no_shares_is_called_so(tmp_path):
     transformers.SqueezeBertModel(config).save_pretrained(tmp_path)
     bert_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(InputError, match=r"'squeezebert' .* the type is not supported"):
-        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
+        fetching.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
@@ -360,7 +360,7 @@ def test_damaged_weights_are_refused_before_anything_is_written(tmp_path, number
         model.encoder.layer[0].attention.self.query.weight[0, 0] = number
     model.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="rows that do not sum to 1, as damaged weights give"):
-        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
+        fetching.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
     assert not (tmp_path / "pretrained").exists()
 
 
@@ -373,7 +373,7 @@ def test_weights_that_are_all_the_same_are_refused(tmp_path, number):
             parameter.fill_(number)
     model.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="the same attention everywhere, as weights of zeros give"):
-        loading.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
+        fetching.get_pretrained(source(tmp_path), tmp_path / "pretrained", max_length=16)
     assert not (tmp_path / "pretrained").exists()
 
 
@@ -392,7 +392,7 @@ def test_a_model_whose_tokens_do_not_look_ahead_is_refused(tmp_path):
         model.register_forward_pre_hook(causal, with_kwargs=True),
         pytest.raises(InputError, match="is a decoder"),
     ):
-        checkpoints.check_maps(model, tmp_path, 16)
+        suitability.check_maps(model, tmp_path, 16)
 
 
 def test_check_is_quick_on_large_models_and_leaves_random_numbers_alone(tmp_path):
@@ -401,7 +401,7 @@ def test_check_is_quick_on_large_models_and_leaves_random_numbers_alone(tmp_path
     torch.manual_seed(0)
     expected = torch.rand(1)
     torch.manual_seed(0)
-    checkpoints.check_configuration(tmp_path, 16)
+    suitability.check_configuration(tmp_path, 16)
     assert torch.equal(torch.rand(1), expected)
 
 
@@ -410,21 +410,21 @@ def test_tokenizer_of_another_model(tmp_path):
     model.save_pretrained(tmp_path / "source")
     bert_tokenizer().save_pretrained(tmp_path / "source")
     with pytest.raises(InputError, match=r"tokenizer has 17 word pieces, the model .* for 16"):
-        loading.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
+        fetching.get_pretrained(source(tmp_path / "source"), tmp_path / "pretrained", max_length=16)
     assert not (tmp_path / "pretrained").exists()
 
 
 def test_tokenizers_that_cannot_be_used(tmp_path):
     with pytest.raises(InputError, match="has no tokenizer"):
-        loading.load_tokenizer(tmp_path)
+        tokenizing.load_tokenizer(tmp_path)
     backend = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "<pad>": 1}, "the"))
     plain = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>")
     plain.save_pretrained(tmp_path)
     with pytest.raises(InputError, match=r"tokens \(None, None, '<pad>'\)"):
-        loading.load_tokenizer(tmp_path)
+        tokenizing.load_tokenizer(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(InputError, match="cannot be loaded"):
-        loading.load_tokenizer(tmp_path)
+        tokenizing.load_tokenizer(tmp_path)
 
 
 CASED = ["The", "the", "Dog", "dog", "Paris", "May", "Ö", "ö", *"ABCDEFGHIJ", *"abcdefghij"]
@@ -448,11 +448,11 @@ def test_a_tokenizer_that_cannot_make_its_vocabulary_is_refused(settings, right,
     if settings is not None:
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
     if right:
-        tokens = loading.load_tokenizer(tmp_path).tokenize("The Dog")
+        tokens = tokenizing.load_tokenizer(tmp_path).tokenize("The Dog")
         assert tokens == ["The", "Dog"]
     else:
         with pytest.raises(InputError, match=r'can never make \d+% .*"do_lower_case": false'):
-            loading.load_tokenizer(tmp_path)
+            tokenizing.load_tokenizer(tmp_path)
 
 
 _N = tokenizers.normalizers
@@ -501,7 +501,7 @@ def unigrams(folder, normalizer):
 @pytest.mark.parametrize("name", CASED_NORMALIZERS)
 def test_a_normalizer_that_keeps_capitals_is_accepted(name, tmp_path):
     unigrams(tmp_path, CASED_NORMALIZERS[name]())
-    tokenizer = loading.load_tokenizer(tmp_path)
+    tokenizer = tokenizing.load_tokenizer(tmp_path)
     ids = tokenizer("The Dog Ö")["input_ids"]
     assert tokenizer.unk_token_id not in ids
     assert "Ö" in tokenizer.decode(ids)
@@ -511,12 +511,12 @@ def test_a_normalizer_that_keeps_capitals_is_accepted(name, tmp_path):
 def test_a_normalizer_that_loses_the_capitals_of_a_vocabulary_is_refused(name, tmp_path):
     unigrams(tmp_path, UNCASED_NORMALIZERS[name]())
     with pytest.raises(InputError, match=r"can never make \d+% .* such as A, B"):
-        loading.load_tokenizer(tmp_path)
+        tokenizing.load_tokenizer(tmp_path)
 
 
 def test_pairs_need_a_template_of_their_own(tmp_path):
     unigrams(tmp_path, _N.NFC())
-    encoding.check_pairs(loading.load_tokenizer(tmp_path))
+    encoding.check_pairs(tokenizing.load_tokenizer(tmp_path))
     file = tmp_path / "tokenizer.json"
     content = json.loads(file.read_text(encoding="utf-8"))
     for pair in ([], ["[CLS]", "A", "B", "[SEP]"], ["A", "[SEP]", "B", "[SEP]"]):
@@ -527,7 +527,7 @@ def test_pairs_need_a_template_of_their_own(tmp_path):
             for each in pair or ["A", "B"]
         ]
         file.write_text(json.dumps(content), encoding="utf-8")
-        tokenizer = loading.load_tokenizer(tmp_path)
+        tokenizer = tokenizing.load_tokenizer(tmp_path)
         with pytest.raises(
             InputError, match=r"of the pair 'a', 'a', not \[CLS\] a \[SEP\] a \[SEP\]"
         ):
@@ -536,11 +536,11 @@ def test_pairs_need_a_template_of_their_own(tmp_path):
 
 def test_roberta_counts_positions_from_the_tokenizers_padding(tmp_path):
     folder = encoders.FAMILIES["RoBERTa"].save(tmp_path)
-    loading.check_fit(folder, 64)
+    fetching.check_fit(folder, 64)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"pad_token_id": 0}))
     with pytest.raises(InputError, match=r"padding has the id 1 in the tokenizer, but 0"):
-        loading.check_fit(folder, 64)
+        fetching.check_fit(folder, 64)
 
 
 @pytest.mark.parametrize(
@@ -560,12 +560,12 @@ def test_settings_of_a_checkpoint_do_not_change_what_models_return(setting, valu
     file = folder / "config.json"
     content = json.loads(file.read_text())
     file.write_text(json.dumps({**content, setting: value}))
-    checkpoints.check_configuration(folder, max_length=16)
+    suitability.check_configuration(folder, max_length=16)
     model, _ = loading.load_classifier(folder, TASKS["RTE"], 1)
     found = model(input_ids=torch.tensor([[2, 5, 3]]))
     assert list(found) == ["logits"]
     assert same(expected, model.state_dict())
-    loading.get_pretrained(source(folder), tmp_path / "pretrained", max_length=16)
+    fetching.get_pretrained(source(folder), tmp_path / "pretrained", max_length=16)
     assert list(loading.load_encoder(tmp_path / "pretrained")(torch.tensor([[2, 5, 3]]))) == [
         "last_hidden_state",
         "pooler_output",

@@ -23,7 +23,7 @@ from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.data.batches import load_split
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.interventions.sweep import Settings, sweep
-from darksecrets.core.models import devices, loading
+from darksecrets.core.models import devices, loading, tokenizing
 from darksecrets.paper.finetuning import evaluation, training
 from darksecrets.paper.patterns.network import classification, classifier
 
@@ -78,7 +78,9 @@ def test_float32_is_not_tensorfloat32():
 
 
 def test_logits(bert, data):
-    split = load_split(data / "MRPC", "validation", loading.load_tokenizer(bert), TASKS["MRPC"], 32)
+    split = load_split(
+        data / "MRPC", "validation", tokenizing.load_tokenizer(bert), TASKS["MRPC"], 32
+    )
     model: Any = loading.load_classifier(bert, TASKS["MRPC"], seed=1)[0]
     expected = evaluation.evaluate(model, split)
     model.to(GPU)
@@ -88,7 +90,9 @@ def test_logits(bert, data):
 
 
 def test_maps(bert, data, tmp_path, on, monkeypatch):
-    split = load_split(data / "MRPC", "validation", loading.load_tokenizer(bert), TASKS["MRPC"], 32)
+    split = load_split(
+        data / "MRPC", "validation", tokenizing.load_tokenizer(bert), TASKS["MRPC"], 32
+    )
     monkeypatch.setattr(extraction, "MAX_HOST_BYTES", 2**13)  # so that there are many batches
     stores, batches = {}, {}
     for device in (CPU, GPU):

@@ -8,8 +8,9 @@ from glue import TASKS
 from tiny_models import save_classifier
 
 from darksecrets.core.interventions.disable import disable
-from darksecrets.core.models.loading import load_classifier, load_tokenizer
+from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.removal import remove_heads, remove_mlps
+from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 
 SETS = [

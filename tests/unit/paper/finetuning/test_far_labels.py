@@ -11,7 +11,7 @@ from glue import TASKS
 from small_training import SETTINGS, weights
 from tiny_models import save_classifier
 
-from darksecrets.core.models import loading
+from darksecrets.core.models import loading, tokenizing
 from darksecrets.core.models.losses import LabelScale
 from darksecrets.core.models.outputs import rescale_outputs
 from darksecrets.core.run.errors import InputError
@@ -92,7 +92,7 @@ def test_whoever_loads_the_model_gets_the_unit_of_the_labels(inputs, tmp_path):
     in_units(inputs, tmp_path / "data", *UNITS["years"])
     finetune(inputs, tmp_path / "data", tmp_path)
     model, _ = loading.load_classifier(tmp_path / "model", STSB, 0, attention="eager")
-    tokenizer = loading.load_tokenizer(tmp_path / "model")
+    tokenizer = tokenizing.load_tokenizer(tmp_path / "model")
     rows = load_from_disk(str(tmp_path / "data"))["validation"]
     with torch.inference_mode():
         made = [

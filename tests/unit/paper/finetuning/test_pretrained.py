@@ -14,7 +14,7 @@ from scipy.stats import pearsonr
 from toy_data import save_bert, save_dataset
 
 from darksecrets.core.data.batches import load_split
-from darksecrets.core.models import loading
+from darksecrets.core.models import loading, tokenizing
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.states import FROZEN, PRETRAINED
 from darksecrets.paper.finetuning.pretrained import (
@@ -68,7 +68,7 @@ def logits_of(folder: Path, state: str) -> np.ndarray:
 
 def plain(model: torch.nn.Module, folder: Path, data: Path, task: str, split: str) -> torch.Tensor:
     """Logits one by one, without batches and padding."""
-    tokenizer = loading.load_tokenizer(folder)
+    tokenizer = tokenizing.load_tokenizer(folder)
     rows = load_from_disk(str(data))[split]
     texts = [[row[c] for c in TASKS[task].columns] for row in rows]
     return torch.cat([model(**tokenizer(*text, return_tensors="pt")).logits for text in texts])
@@ -112,7 +112,7 @@ def test_frozen_is_trained_as_a_plain_loop_over_the_whole_model(task, inputs, tm
     evaluate(inputs, tmp_path, task)
     model, _ = loading.load_classifier(inputs / "model", TASKS[task], seed=3)
     split = load_split(
-        inputs / task, "train", loading.load_tokenizer(inputs / "model"), TASKS[task], 32
+        inputs / task, "train", tokenizing.load_tokenizer(inputs / "model"), TASKS[task], 32
     )
     weight, bias = (dict(model.named_parameters())[f"classifier.{n}"] for n in ("weight", "bias"))
     moments = {p: [torch.zeros_like(p), torch.zeros_like(p)] for p in (weight, bias)}

@@ -29,7 +29,7 @@ from toy_data import save_bert, save_dataset
 from darksecrets.core.data import metrics
 from darksecrets.core.data.batches import GroupedByLength, load_split
 from darksecrets.core.data.tasks import Task
-from darksecrets.core.models import loading
+from darksecrets.core.models import loading, tokenizing
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.finetuning import evaluation, training
 
@@ -38,7 +38,7 @@ def one_by_one(folder: Path, data: Path, task: Task) -> np.ndarray:
     """Logits of the validation split without batches and padding."""
     model, new = loading.load_classifier(folder, task, seed=0, attention="eager")
     assert new == []
-    tokenizer = loading.load_tokenizer(folder)
+    tokenizer = tokenizing.load_tokenizer(folder)
     rows = load_from_disk(str(data))["validation"]
     with torch.inference_mode():
         return np.concatenate(
@@ -55,7 +55,7 @@ def one_by_one(folder: Path, data: Path, task: Task) -> np.ndarray:
 def plain_loop(folder: Path, data: Path, task: Task, seed: int) -> dict[str, torch.Tensor]:
     """Devlin et al.'s recipe written out: AdamW, linear warm-up and decay, clipping to norm 1."""
     model, _ = loading.load_classifier(folder, task, seed, attention="eager")
-    split = load_split(data, "train", loading.load_tokenizer(folder), task, 32)
+    split = load_split(data, "train", tokenizing.load_tokenizer(folder), task, 32)
     decayed = [p for n, p in model.named_parameters() if p.dim() == 2]
     others = [p for n, p in model.named_parameters() if p.dim() == 1]
     optimizer = torch.optim.AdamW(
@@ -201,7 +201,7 @@ def test_tables(task, inputs, tmp_path):
 def test_logits_depend_on_the_batch_by_rounding_alone(inputs, tmp_path, batch_size):
     folder = save_classifier(tmp_path / "model", "bert", TASKS["MRPC"])
     model, _ = loading.load_classifier(folder, TASKS["MRPC"], seed=3)
-    tokenizer = loading.load_tokenizer(folder)
+    tokenizer = tokenizing.load_tokenizer(folder)
     split = load_split(inputs / "MRPC", "validation", tokenizer, TASKS["MRPC"], 32)
     assert evaluation.batch_size_for(model, split) == evaluation.BATCH_SIZE
     expected = evaluation.evaluate(model, split)
