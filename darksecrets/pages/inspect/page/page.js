@@ -159,7 +159,7 @@ function choose(layer, head, focus = false) {
 // --- One head -----------------------------------------------------------------------------------
 
 function drawMap({ names, n, cells }) {
-  const cell = Math.max(LETTERS, Math.min(26, 520 / n));
+  const cell = Math.max(LETTERS, Math.min(40, 520 / n));
   const edge = 8 + 7 * Math.max(...names.map((name) => Math.min(name.length, 18)));
   const side = edge + n * cell + 2;
   const drawing = s("svg", { viewBox: `0 0 ${side} ${side}`, width: side, height: side, role: "img", "aria-label": `${nameOf(state.layer, state.head)}: rows attend to columns` });
