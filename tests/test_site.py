@@ -25,6 +25,7 @@ MOST_WORDS = {
     "beyond.md": 950,
     "findings.md": 1_200,
     "real-run.md": 1_300,
+    "replication.md": 400,
     "bert-base.md": 300,
     "atlas.md": 500,
     "claims.md": 520,

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from darksecrets.core.run.files import RESOURCES
 from darksecrets.pages.claims import registry
 from tools.real import kept, pages, parts
 
@@ -162,7 +163,7 @@ def test_pages_show_what_the_kept_tables_say():
     texts = {page.name: page.read_text(encoding="utf-8") for page in pages.find_pages()}
     assert {name: pages.fill(text, name) for name, text in texts.items()} == texts
     with_parts = {name for name, text in texts.items() if pages.PART.search(text)}
-    assert with_parts == {"README.md", "findings.md", "real-run.md"}
+    assert with_parts == {"README.md", "findings.md", "real-run.md", "replication.md"}
 
 
 def _kept_rows(table, run=kept.PAPER, **where):
@@ -341,6 +342,12 @@ def test_what_is_said_of_removed_heads_follows_from_the_kept_tables(root):
     baselines = {(float(row["baseline"]), float(row["chance"])) for row in heads}
     ((intact, most_frequent),) = baselines
     assert 0 < intact - most_frequent < 3
+
+
+def test_the_report_has_the_labels_that_ship(root):
+    with (RESOURCES / "patterns" / "maps.csv").open(encoding="utf-8", newline="") as file:
+        maps = len(list(csv.DictReader(file)))
+    assert f"| {maps:,}, by a" in (root / "docs" / "replication.md").read_text(encoding="utf-8")
 
 
 def test_what_does_not_hold_is_named():

@@ -15,7 +15,7 @@ import yaml
 from tools.real.kept import BEYOND, KEPT, PAPER, ROOT
 from tools.real.pages import PART
 
-PAGES = ("README.md", "docs/findings.md", "docs/real-run.md")
+PAGES = ("README.md", "docs/findings.md", "docs/real-run.md", "docs/replication.md")
 NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|half"
 VERDICTS = (
     "all|both|each|every|most|always|never|none|no|only|hold|holds|fail|fails|undecided|"
@@ -221,6 +221,8 @@ def f1_of_the_most_frequent_label() -> bool:
 
 
 DECIDED: dict[str, Callable[[], bool]] = {
+    "Not replicated yet: the paper's own model": other_models_and_tasks_are_not_in_the_run,
+    "| tasks | MRPC, STS-B, SST-2, QQP, RTE, QNLI, MNLI |": model_is_small_and_seeds_are_three,
     "Results so far are of a 6-layer encoder.": model_is_small_and_seeds_are_three,
     "*Fine-tuning changes attention most in the last two layers": last_two_layers_change_most,
     "6-layer encoder, three seeds ([findings]": model_is_small_and_seeds_are_three,
@@ -256,6 +258,14 @@ DECIDED: dict[str, Callable[[], bool]] = {
 """How a sentence begins, or words that only it has, and what decides it."""
 
 NO_RESULT = (
+    "EMNLP-IJCNLP 2019, pages",
+    "All six experiments of section 4",
+    "Table 1 and Figures 1 to 9, with",
+    "Where text and released notebook disagree",
+    "Other programs recompute the numbers in tests",
+    "[the run's page] all figures.",
+    "None of these is a verdict on the paper",
+    "needs a GPU for about six hours",
     "(Kovaleva et al., 2019)",
     "has not been run yet (6 GPU hours)",
     "You need Python 3.11",
