@@ -123,6 +123,11 @@ test-analyses: $(DEVELOPED) ## run every analysis on little data, and check its 
 test-all: $(DEVELOPED) ## add the tests that take long, before a release or a change of an inference (WORKERS=2)
 	$(PYTEST_IN_PARALLEL) -m 'not cluster and not gpu'
 
+.PHONY: coverage
+coverage: $(DEVELOPED) ## print the share of the package's lines, in per cent, that the units run (WORKERS=2)
+	$(PYTEST_IN_PARALLEL) --quiet --cov=darksecrets --cov-report= tests/unit
+	@python -m coverage report --format=total
+
 .PHONY: test-oldest
 test-oldest: $(DEVELOPED) ## test what is used of Snakemake with the oldest version that is allowed
 	$(PYTHON) -m venv $(VENV)-oldest
