@@ -46,6 +46,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
             axes.text(1.03, row, text, va="center_baseline", ha="left", **place)
         axes.locator_params(axis="x", nbins=3)
 
+    seeds = ", a line per seed" if table["seed"].nunique() > 1 else ""
     height = 0.35 + 0.115 * max(table["layer"].nunique(), 3)
     look: dict[str, Any] = {"height": height, "fixed": True, "share": "columns"}
     panel = kit.Panel(layers, "layers", x="Score", y="Layer", **look)
@@ -58,7 +59,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         ),
         kit.Grid(list(tables), panel, most=3 if len(tables) < 7 else 5),
         legend=_LEGEND,
-        what="Score without each layer, with 95% intervals of the difference to the intact model.",
+        what=f"Score without each layer{seeds}, with 95% intervals of the difference to the intact "
+        "model.",
         width=kit.PAGE,
         note=note,
     )

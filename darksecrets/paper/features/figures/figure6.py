@@ -41,6 +41,6 @@ def draw(sources: kit.Sources) -> kit.Figure:
         [kit.Panel(heads, of=(name,), x=x, y=f"{name}\nLayer", bar=bars[name], **look)]
         for name, x in zip(TOKENS, ("", "Head"), strict=True)
     ]
-    what = "Mean weight of every head; the blue line on a scale is uniform attention."
+    what = "Mean weight of every head. Each row has its own scale; blue: uniform attention."
     headline = sources.headline(partial(describe_special_tokens, table))
     return kit.page(sources, headline, panels, what=what)

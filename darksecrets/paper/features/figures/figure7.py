@@ -72,9 +72,10 @@ def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.Dat
     excess = {task: (weights[task] - controls[task]).max(axis=1) for task in weights}
     best = pd.DataFrame(excess).mean(axis=1)
     if not best.max() > 0:
-        return "[CLS] attends to no feature more than to random tokens"
+        return "In the last layer, [CLS] attends to no feature more than to random tokens"
     feature = str(best.idxmax())
     weight = float(np.mean([each.loc[feature].max() for each in weights.values()]))
     named = feature if feature.startswith("[") else f"a {feature}"
     whose = "the best head" if len(weights) == 1 else "a task's best head"
-    return f"[CLS] attends most beyond chance to {named}: {100 * weight:.0f}% in {whose}"
+    found = f"In the last layer, [CLS] attends to {named} most beyond chance"
+    return f"{found}: {100 * weight:.0f}% in {whose}"

@@ -193,14 +193,16 @@ def test_figure7_names_the_feature_that_is_furthest_above_its_control():
     best = (data["feature"] == "verb") & (data["head"] == 2) & (data["state"] == "finetuned")
     data.loc[best, ["weight", "control"]] = 0.95, 0.1
     said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
-    assert said == "[CLS] attends most beyond chance to a verb: 95% in a task's best head"
+    assert said == (
+        "In the last layer, [CLS] attends to a verb most beyond chance: 95% in a task's best head"
+    )
 
 
 def test_figure7_names_no_feature_if_none_is_above_its_control():
     data = attention_from_cls()
     data["control"] = data["weight"]
     said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
-    assert said == "[CLS] attends to no feature more than to random tokens"
+    assert said == "In the last layer, [CLS] attends to no feature more than to random tokens"
 
 
 def test_head_statistics_are_means_over_heads_and_tasks_with_the_range_of_tasks():
