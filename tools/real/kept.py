@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,6 +199,12 @@ def keep(runs: dict[str, Path]) -> None:
             (target / file).write_bytes(content)
 
 
+def _without_figures(atlas: bytes) -> bytes:
+    """An atlas without links to figures of the run, which are not kept beside it."""
+    page = re.sub(r'"figures":\["figures/[^\]]*\]', '"figures":[]', atlas.decode("utf-8"))
+    return re.sub(r'"file":"figures/[^"]*"', '"file":""', page).encode("utf-8")
+
+
 def _read(run: Path, name: str) -> dict[str, bytes]:
     """What is kept of a run, by the file's name."""
     tables = [run / "tables" / f"{table}.csv" for table in TABLES[name]]
@@ -212,6 +219,8 @@ def _read(run: Path, name: str) -> dict[str, bytes]:
     for table in TABLES[name]:
         finished.table(table)
     contents = {file.name: file.read_bytes() for file in files}
+    if name == PAPER:
+        contents[ATLAS] = _without_figures(contents[ATLAS])
     for table, column in SELECTED.items():
         if table in TABLES[name]:
             rows = pd.read_csv(run / "tables" / f"{table}.csv")

@@ -129,6 +129,19 @@ def test_tables_that_are_too_large_together_are_not_kept(both, monkeypatch, name
     assert read_kept() == before
 
 
+def test_the_kept_atlas_has_no_links_to_figures_that_are_not_kept(both):
+    claim = '"claims":[{"figures":["figures/figure2.svg","figures/figure8.svg"],"links":[]}]'
+    found = '"findings":[{"shownBy":"figure2","file":"figures/figure2.svg"}],"maps":["é"]'
+    (both[kept.PAPER] / kept.ATLAS).write_text(f"{{{claim},{found}}}", encoding="utf-8")
+    kept.keep(both)
+    page = (kept.KEPT / kept.PAPER / kept.ATLAS).read_text(encoding="utf-8")
+    assert json.loads(page) == {
+        "claims": [{"figures": [], "links": []}],
+        "findings": [{"shownBy": "figure2", "file": ""}],
+        "maps": ["é"],
+    }
+
+
 def test_a_damaged_table_is_named(tmp_path):
     shutil.copytree(kept.KEPT / kept.PAPER, tmp_path / "run")
     table = tmp_path / "run" / "claims.csv"
