@@ -52,7 +52,8 @@ function drawScores() {
   const lows = rows.flatMap((row) => [row.tuned, row.frozen, row.majority].filter(Boolean).flatMap((each) => [each.score, each.ci_low])).filter(Number.isFinite);
   const least = Math.max(-100, Math.floor(Math.min(...lows, 50) / 10) * 10);
   const x = (score) => `${Math.max(0, Math.min(100, (100 * (score - least)) / (100 - least)))}%`;
-  return h("section", { class: "scores" }, h("h2", {}, "Scores of the fine-tuned models"),
+  const said = rows.map(({ name, tuned }) => `${marked(name)} ${number(tuned.score)}`).join(" · ");
+  return h("details", { class: "scores" }, h("summary", {}, h("b", {}, "Scores of the fine-tuned models "), said),
     h("ul", {}, rows.map(({ name, metric, tuned, frozen, majority }) => h("li", {
       title: [`${name}, ${metric}`, `fine-tuned: ${number(tuned.score)} [${number(tuned.ci_low)}, ${number(tuned.ci_high)}]`, frozen ? `classifier on the frozen encoder: ${number(frozen.score)}` : "", majority ? `majority class: ${number(majority.score)}` : ""].filter(Boolean).join("\n"),
     },
