@@ -205,6 +205,27 @@ def _without_figures(atlas: bytes) -> bytes:
     return re.sub(r'"file":"figures/[^"]*"', '"file":""', page).encode("utf-8")
 
 
+PLACES = (
+    ("data", "folder"),
+    ("model", "folder"),
+    ("framenet", "path"),
+    ("annotation", "pipeline"),
+    ("syntax", "path"),
+)
+"""Keys of a configuration that may name a place of the machine that the run was made on."""
+
+
+def _without_places(content: bytes, config: bytes) -> bytes:
+    """A file that names data and models without the folders that they are in on the machine."""
+    known = yaml.safe_load(config)
+    places = [known.get(section, {}).get(key) for section, key in PLACES]
+    parents = {str(Path(place).parent) for place in places if place and Path(place).is_absolute()}
+    text = content.decode("utf-8")
+    for parent in sorted(parents, key=len, reverse=True):
+        text = text.replace(f"{parent}/", "")
+    return text.encode("utf-8")
+
+
 def _read(run: Path, name: str) -> dict[str, bytes]:
     """What is kept of a run, by the file's name."""
     tables = [run / "tables" / f"{table}.csv" for table in TABLES[name]]
@@ -218,7 +239,8 @@ def _read(run: Path, name: str) -> dict[str, bytes]:
     finished.summary()
     for table in TABLES[name]:
         finished.table(table)
-    contents = {file.name: file.read_bytes() for file in files}
+    config = (run / "config.yaml").read_bytes()
+    contents = {file.name: _without_places(file.read_bytes(), config) for file in files}
     if name == PAPER:
         contents[ATLAS] = _without_figures(contents[ATLAS])
     for table, column in SELECTED.items():
