@@ -50,8 +50,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         ),
         kit.Grid(list(titles), panel, most=3 if len(titles) < 7 else 5),
         legend=MARK_LEGEND,
-        what="White: the score of the intact model, which follows each name. Purple is higher. "
-        "Each panel has a scale of its own.",
+        what="White: the intact model's score, which follows each name. Purple: higher. Each panel "
+        "has its own scale.",
         width=kit.PAGE,
         note=note,
     )
