@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.columns import ENCODERS, HEAD, LAYER, MAPS, P_VALUE, Q_VALUE, names
 from darksecrets.core.run.settings import CORPUS, Section, Tasks, constant, setting, tasks_among
+from darksecrets.core.run.shown import Shown
 from darksecrets.core.run.tables import (
     Column,
     Table,
@@ -231,11 +232,28 @@ AGREEMENT_GROUPS = Table(
 TABLES = (MINIMAL_PAIRS, CLOZE, IMPACT_TREES, AGREEMENT_HEADS, AGREEMENT_GROUPS)
 
 
+SHOWN = (
+    Shown(
+        AGREEMENT_HEADS,
+        "delta",
+        "Right verbs without it",
+        "Masked words (4.2)",
+        "share of masked verbs that agree with their subjects, with the head disabled, minus that "
+        "of the intact encoder",
+        beside=("baseline",),
+        test="q_value",
+        two_sided=True,
+        palette="effect",
+    ),
+)
+
+
 ANALYSIS = Analysis(
     name="predictions",
     question="What does an encoder predict without a classifier?",
     papers="Goldberg 2019, Petroni et al. 2019, Ettinger 2020, Wu et al. 2020",
     tables={"Section 4.2, further: masked words": TABLES},
     settings=Settings,
+    shown=SHOWN,
     check="beyond.predictions.preflight.check",
 )
