@@ -72,7 +72,7 @@ def last_two_layers_change_most() -> bool:
     return verdicts("20") == {"holds"} and (rows["last"] > rows["rest"]).all()
 
 
-def no_gain_of_pooled_seeds_is_significant_but_two_seeds_of_stsb_are() -> bool:
+def no_pooled_gain_is_significant_but_two_seeds_of_stsb_are() -> bool:
     pooled = table("claims").query("paper == 'kovaleva2019' and id == '1'")["estimates"].item()
     ends = dict(re.findall(r"(\S+) -?[\d.]+ \[([-\d.]+), [-\d.]+\]", pooled))
     rows = table("survival").query("kind == 'head' and metric in ['f1', 'accuracy', 'pearson']")
@@ -232,7 +232,7 @@ DECIDED: dict[str, Callable[[], bool]] = {
     "Fine-tuning changes the last two layers most.": last_two_layers_change_most,
     "Five claims fail:": five_named_claims_do_not_hold,
     "[SEP] does not get most attention on SST-2": five_named_claims_do_not_hold,
-    "Whether disabling a head helps": no_gain_of_pooled_seeds_is_significant_but_two_seeds_of_stsb_are,
+    "Whether disabling a head helps": no_pooled_gain_is_significant_but_two_seeds_of_stsb_are,
     "**Not run yet:**": other_models_and_tasks_are_not_in_the_run,
     "The paper has 35.9 over its seven.": paper_has_these_points,
     "The paper has 32 to 61 %.": paper_has_these_shares,
