@@ -227,8 +227,10 @@ rule cloze:
 rule draw_agreement:
     """Draw which heads the agreement of verbs needs."""
     input:
-        agreement_heads="<results>/tables/agreement_heads.csv",
-        agreement_groups="<results>/tables/agreement_groups.csv",
+        agreement_heads=[
+            "<results>/tables/agreement_heads.csv",
+            "<results>/tables/agreement_groups.csv",
+        ],
         unless=refusal(UNMASKED),
     output:
         report(

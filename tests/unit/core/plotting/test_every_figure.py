@@ -37,6 +37,7 @@ WITHOUT_TASKS = (
     "structural_probes",
     "layer_geometry",
     "minimal_pairs",
+    "agreement_heads",
     "cloze",
     "impact_trees",
 )
