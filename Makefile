@@ -124,8 +124,8 @@ test-all: $(DEVELOPED) ## add the tests that take long, before a release or a ch
 	$(PYTEST_IN_PARALLEL) -m 'not cluster and not gpu'
 
 .PHONY: coverage
-coverage: $(DEVELOPED) ## print the share of the package's lines, in per cent, that the units run (WORKERS=2)
-	$(PYTEST_IN_PARALLEL) --quiet --cov=darksecrets --cov-report= tests/unit
+coverage: $(DEVELOPED) ## run the tests, and print the share of the package's lines, in per cent, that they run (WORKERS=2)
+	$(PYTEST_IN_PARALLEL) --quiet --cov=darksecrets --cov-report=
 	@python -m coverage report --format=total
 
 .PHONY: test-oldest
