@@ -51,7 +51,8 @@ demo: $(INSTALLED) ## run the workflow on the data and the tiny BERT that ship (
 
 # What a run makes beyond the paper, by name or `all`: make demo ANALYSES=all
 ANALYSES ?=
-SELECTED = $(if $(ANALYSES),--config 'analyses=[$(ANALYSES)]')
+COMMA := ,
+SELECTED = $(if $(ANALYSES),--config 'analyses=[paper$(COMMA)$(ANALYSES)]')
 
 # Another run than the demonstration: make run CONFIG=config/paper.yaml, make label CONFIG=results/<run>/config.yaml
 CONFIG ?= config/config.yaml

@@ -1,9 +1,12 @@
-"""`make label` samples the maps of the run that the configuration names, and labels those."""
+"""What `make` asks Snakemake for: maps of a configuration's run, and analyses by name."""
 
 import shlex
 import subprocess
 
 import pytest
+import yaml
+
+from darksecrets.beyond import analyses
 
 
 @pytest.mark.parametrize("run", ["my-run.2", '"my-run.2"', "my-run.2 # a name"])
@@ -29,3 +32,19 @@ def test_make_label(root, tmp_path, run):
         "--annotator": "Zoë O",
         "--pass": "2",
     }
+
+
+@pytest.mark.parametrize("asked", ["norms", "norms, syntax", "all"])
+def test_analyses_come_beside_the_paper(root, asked):
+    made = subprocess.run(
+        ["make", "-n", "demo", f"ANALYSES={asked}"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (command,) = (line for line in made.stdout.splitlines() if line.startswith("snakemake "))
+    chosen = yaml.safe_load(shlex.split(command)[-1].removeprefix("analyses="))
+    on, _ = analyses.switch_on(chosen)
+    assert analyses.PAPER in on
+    assert {*on} >= ({*analyses.find()} if asked == "all" else {*asked.split(", ")})
