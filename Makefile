@@ -88,7 +88,7 @@ docs: $(DEVELOPED) ## build the pages of docs/ and the reference into site/, to 
 DEMO ?= results/demo
 REAL ?= results/real
 BEYOND ?= results/real-beyond
-MULTILINGUAL ?= results/real-multilingual
+MULTILINGUAL ?=
 
 .PHONY: pictures
 pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= BEYOND=folder)
@@ -96,7 +96,7 @@ pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished 
 
 .PHONY: real-page
 real-page: $(INSTALLED) ## keep the small tables of the real runs in docs/real, and make the pages from them (REAL= BEYOND= MULTILINGUAL=folder)
-	python -m tools.real pages --paper $(REAL) --beyond $(BEYOND) --multilingual $(MULTILINGUAL)
+	python -m tools.real pages --paper $(REAL) --beyond $(BEYOND) $(if $(MULTILINGUAL),--multilingual $(MULTILINGUAL))
 
 .PHONY: compare
 compare: $(INSTALLED) ## print a run beside the one in docs/real and beside the paper (RUN=results/paper)

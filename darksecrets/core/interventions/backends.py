@@ -77,11 +77,16 @@ class Backend(ABC):
 
     def run(self, number: int, rows: Sequence[int]) -> Logits:
         """Run the model on a padded batch of examples under one intervention, [rows, outputs]."""
+        return self.checked(self.outputs(number, rows))
+
+    def outputs(self, number: int, rows: Sequence[int]) -> torch.Tensor:
+        """What the model makes of a padded batch of examples under one intervention."""
         batch = {name: t.to(self.model.device) for name, t in self.split.batch(list(rows)).items()}
         del batch["labels"]
         intervention = self.interventions[number]
         with intervene(self.model, intervention) if intervention else contextlib.nullcontext():
-            return self.checked(self.model(**batch).logits)
+            logits: torch.Tensor = self.model(**batch).logits
+        return logits
 
     def empty(self, examples: int) -> Logits:
         """[interventions, examples, outputs] of NaN, in the model's precision."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from darksecrets.beyond.predictions.declared import AGREEMENT_GROUPS, AGREEMENT_HEADS
 from darksecrets.beyond.predictions.pairs import Pair
 from darksecrets.core.arrays import Flags, Integers
-from darksecrets.core.data.batches import MASK, EncodedSplit, batches_by_length
+from darksecrets.core.data.batches import EncodedSplit, batches_by_length
 from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.backends import Logits, Loop
@@ -22,7 +21,7 @@ from darksecrets.core.interventions.disable import UNIFORM
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.interventions.sets import sweep_sets
 from darksecrets.core.interventions.sweep import result
-from darksecrets.core.models.hooks import Intervention, intervene, shape_of
+from darksecrets.core.models.hooks import Intervention, shape_of
 from darksecrets.core.run.progress import progress
 from darksecrets.core.run.states import PRETRAINED
 from darksecrets.core.run.tables import Table
@@ -30,7 +29,7 @@ from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.ranks import Draws
 from darksecrets.core.stats.ratios import share
 from darksecrets.paper.ablation.links import compare_group
-from darksecrets.paper.ablation.statistics import Resampling, bootstrap, effects, kind_rows
+from darksecrets.paper.ablation.statistics import PLACES, Resampling, bootstrap, effects, kind_rows
 
 NAMES = ("subject_verb_agreement", "distractor_agreement")
 """Parts of BLiMP's names of pairs about verbs; other files count attractors."""
@@ -48,7 +47,7 @@ TASK = Task.from_entry(
 """Which of two words is right: the first or the second, as a task of two classes."""
 
 _ROWS = 64
-PLACE = ["layer", "head"]
+_PLACE = PLACES["head"]
 
 
 @dataclass(frozen=True)
@@ -151,11 +150,7 @@ class ChoiceLoop(Loop):
 
     def run(self, number: int, rows: Sequence[int]) -> Logits:
         """See `Backend.run`."""
-        batch = self.split.batch(list(rows))
-        inputs = {name: batch[name].to(self.model.device) for name in ("input_ids", MASK)}
-        intervention = self.interventions[number]
-        with intervene(self.model, intervention) if intervention else contextlib.nullcontext():
-            vocabulary = self.model(**inputs).logits
+        vocabulary = self.outputs(number, rows)
         line = torch.arange(len(rows), device=vocabulary.device)
         places, options = (
             torch.from_numpy(array[list(rows)]).to(vocabulary.device)
@@ -198,9 +193,9 @@ def along_subjects(token_pairs: pd.DataFrame, heads: pd.DataFrame) -> Flags:
     rows = token_pairs[
         (token_pairs["state"] == PRETRAINED) & token_pairs["relation"].isin(SUBJECT_RELATIONS)
     ]
-    follows = (rows["q_value"] < LEVEL).groupby([rows[name] for name in ("task", *PLACE)]).any()
-    most = follows.groupby(PLACE).mean() > 1 / 2
-    found: Flags = pd.MultiIndex.from_frame(heads[PLACE]).isin(most[most].index)
+    follows = (rows["q_value"] < LEVEL).groupby([rows[name] for name in ("task", *_PLACE)]).any()
+    most = follows.groupby(_PLACE).mean() > 1 / 2
+    found: Flags = pd.MultiIndex.from_frame(heads[_PLACE]).isin(most[most].index)
     return found
 
 
