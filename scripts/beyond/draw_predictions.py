@@ -13,6 +13,6 @@ def main(job: Job) -> None:
         job,
         minimal_pairs=shown.draw_minimal_pairs,
         cloze=shown.draw_cloze,
-        impact_trees=shown.draw_impact_trees,
+        trees=shown.draw_trees,
         agreement_heads=shown.draw_agreement_heads,
     )

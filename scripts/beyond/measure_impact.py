@@ -8,7 +8,7 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the table of some models: of one task, or of those not fine-tuned."""
-    from darksecrets.beyond.predictions.declared import IMPACT_TREES, Settings
+    from darksecrets.beyond.predictions.declared import TREES, Settings
     from darksecrets.beyond.predictions.measure.impact import impact_rows, usable
     from darksecrets.core.data import treebank
     from darksecrets.core.models.reading import readings
@@ -17,5 +17,5 @@ def main(job: Job) -> None:
     read = treebank.read(job.input.treebank)
     sentences = usable(read, settings.sentences, settings.longest, settings.seed)
     models = readings(params.models, job.input.all("models"), **params.reading)
-    found = [(name, {IMPACT_TREES: impact_rows(one, sentences)}) for name, one in models.items()]
-    write_of_models(job, [IMPACT_TREES], params.task, found)
+    found = [(name, {TREES: impact_rows(one, sentences)}) for name, one in models.items()]
+    write_of_models(job, [TREES], params.task, found)

@@ -207,8 +207,14 @@ def test_masked_words_are_predicted_with_and_without_training(run):
     assert pronouns["pretrained"] == 1
     gaps = pd.read_csv(run / "tables" / "cloze.csv").groupby("state")["reciprocal_rank"].mean()
     assert gaps["random"] < 0.05 < gaps["pretrained"]
-    trees = pd.read_csv(run / "tables" / "impact_trees.csv")
-    assert trees.groupby("state").size().to_dict() == {"finetuned": 4, "pretrained": 2, "random": 2}
+    trees = pd.read_csv(run / "tables" / "trees.csv")
+    impact = trees[trees["tree"].str.startswith("impact")].groupby("state").size()
+    assert impact.to_dict() == {"finetuned": 4, "pretrained": 2, "random": 2}
+    others = trees[trees["state"] == "pretrained"].set_index("tree")
+    best = pd.read_csv(run / "tables" / "attention_trees.csv").query("selected")
+    (own,) = best[best["state"] == "pretrained"]["uuas"]
+    assert others.loc["attention", "uuas"] == own
+    assert {"structural probe", "structural probe of embeddings"} <= set(others.index)
 
 
 def test_a_bag_of_words_notices_no_shuffled_words(run):

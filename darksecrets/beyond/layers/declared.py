@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from darksecrets.core.run.analysis import Analysis
 from darksecrets.core.run.columns import ENCODERS, LAYER, SEED, TASK, names
 from darksecrets.core.run.settings import Section, Tasks, constant, setting, tasks_among
-from darksecrets.core.run.tables import Column, Table, add_ends, integer, like, number, share, text
+from darksecrets.core.run.tables import (
+    Column,
+    Table,
+    add_ends,
+    flag,
+    integer,
+    like,
+    number,
+    share,
+    text,
+)
 
 POSITION, SENTENCE = "place in the sentence", "sentence of the pair"
 TAG, NUMBER, TENSE = "part of speech", "number", "tense"
@@ -127,6 +137,7 @@ STRUCTURAL_PROBES = Table(
         ),
         _share("chain", "the same of a chain of neighbours", control_of="uuas"),
         *add_ends(_share("over_chain", "`uuas` − `chain`", -1)),
+        flag("selected", "whether it has the greatest `uuas` on the sentences that it learned"),
         *add_ends(_share("root_accuracy", "share of the sentences whose root is the least deep")),
         *add_ends(
             number(

@@ -21,8 +21,10 @@ from darksecrets.core.run.tables import (
     text,
 )
 
-PROJECTIVE, ANY = "projective", "any"
-"""Trees without crossing arcs (Eisner 1996), and any tree (Chu and Liu 1965; Edmonds 1967)."""
+PROJECTIVE, ANY = "impact, no crossing arcs", "impact, any tree"
+"""Trees of impact without crossing arcs (Eisner 1996), and any (Chu and Liu 1965; Edmonds 1967)."""
+ATTENTION, PROBE, EMBEDDINGS = "attention", "structural probe", "structural probe of embeddings"
+"""Trees of the analyses `syntax` and `layers`."""
 
 
 @dataclass(frozen=True)
@@ -134,18 +136,23 @@ CLOZE = Table(
     key=(*names(*MAPS[1:]), "set", "condition"),
 )
 
-IMPACT_TREES = Table(
-    "impact_trees",
+TREES = Table(
+    "trees",
     "How much trees of the impact of words on each other's masked states are like gold trees (Wu "
-    "et al. 2020), with the sentence's own root, beside chains. Punctuation does not count. "
-    "Intervals are over sentences.",
+    "et al. 2020), beside chains; and, of runs that have them, trees from attention (Htut et al. "
+    "2019) and from states (Hewitt and Manning 2019). Punctuation does not count. Intervals are "
+    "over sentences, which differ by kind of tree.",
     (
         *ENCODERS,
         text(
             "tree",
-            f"`{PROJECTIVE}`: the best tree without crossing arcs; `{ANY}`: the best of all",
-            values=(PROJECTIVE, ANY),
+            f"`{PROJECTIVE}`, `{ANY}`: the best tree of impact, with the sentence's own root; "
+            f"`{ATTENTION}`: of the selected head of `attention_trees`; `{PROBE}`: of the selected "
+            f"layer of `structural_probes`; `{EMBEDDINGS}`: the same of layer 0",
+            values=(PROJECTIVE, ANY, ATTENTION, PROBE, EMBEDDINGS),
         ),
+        like(LAYER, "layer of the tree, for impact the last", low=0),
+        like(HEAD, "head of the tree", optional=True),
         *add_ends(
             share(
                 "uuas",
@@ -156,15 +163,21 @@ IMPACT_TREES = Table(
         share("chain", "the same of a chain of neighbours", "share", control_of="uuas"),
         *add_ends(share("over_chain", "`uuas` − `chain`", "share", low=-1)),
         *add_ends(
-            share("uas", "share of the gold arcs that the tree has in the same direction", "share")
+            share(
+                "uas",
+                "share of the gold arcs that the tree has in the same direction; empty for trees "
+                "without one",
+                "share",
+                optional=True,
+            )
         ),
         share(
             "right_chain",
             "the same if every word depends on the one before it",
             "share",
+            optional=True,
             control_of="uas",
         ),
-        integer("arcs", "gold arcs", low=1),
         integer("sentences", "sentences", low=1),
     ),
     key=(*names(*ENCODERS), "tree"),
@@ -229,7 +242,7 @@ AGREEMENT_GROUPS = Table(
     may_be_empty=True,
 )
 
-TABLES = (MINIMAL_PAIRS, CLOZE, IMPACT_TREES, AGREEMENT_HEADS, AGREEMENT_GROUPS)
+TABLES = (MINIMAL_PAIRS, CLOZE, TREES, AGREEMENT_HEADS, AGREEMENT_GROUPS)
 
 
 SHOWN = (

@@ -1,4 +1,4 @@
-"""Figures of minimal pairs and impact trees, and numbers that claims need."""
+"""Figures of minimal pairs and trees, and numbers that claims need."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from darksecrets.beyond.predictions.declared import (
     AGREEMENT_GROUPS,
     AGREEMENT_HEADS,
     ANY,
+    ATTENTION,
     CLOZE,
-    IMPACT_TREES,
+    EMBEDDINGS,
     MINIMAL_PAIRS,
+    PROBE,
     PROJECTIVE,
+    TREES,
 )
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FINETUNED, PRETRAINED, RANDOM, STATE_NAMES
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.independent import ESTIMATE, minus, named
+from darksecrets.core.words import listed
 from darksecrets.paper.ablation.panels import (
     HOLLOW,
     MARK_LEGEND,
@@ -193,62 +197,70 @@ def _headline_of_agreement(groups: pd.DataFrame) -> str:
     return f"{intact}; {what} and others of their layers: no significant difference"
 
 
-# Trees of impact beside chains, after Table 2 of Wu et al. (2020).
+# Trees beside chains, after Table 2 of Wu et al. (2020).
 
 _LOOKS = {
     RANDOM: _RANDOM,
     PRETRAINED: kit.dot(kit.STATES[PRETRAINED]),
     FINETUNED: kit.dot(kit.STATES[FINETUNED], "^"),
 }
-_CHAIN = kit.line(kit.BASELINE, dash=":", width=1.2)
-_TREES = {PROJECTIVE: "no crossing arcs", ANY: "any tree"}
+_CHAIN = kit.dot(kit.BASELINE, "|", 9.0, markeredgewidth=1.6)
+_TREES = {
+    PROJECTIVE: "masked words, no crossing arcs",
+    ANY: "masked words, any tree",
+    ATTENTION: "attention of the best head",
+    PROBE: "states of the best layer, probed",
+    EMBEDDINGS: "embeddings of words, probed",
+}
+_CHAINS = {"uuas": "chain", "uas": "right_chain"}
+_SCORES = {"uuas": "Without direction (UUAS)", "uas": "With direction (UAS)"}
 
 
-def draw_impact_trees(sources: kit.Sources) -> kit.Figure:
-    """Draw the share of gold arcs in trees of impact, without and with their direction."""
-    table = sources.keep_learned(sources.table(IMPACT_TREES))
-    scores = {"uuas": "Without direction (UUAS)", "uas": "With direction (UAS)"}
-    chains = {"uuas": "chain", "uas": "right_chain"}
+def draw_trees(sources: kit.Sources) -> kit.Figure:
+    """Draw the share of gold arcs in every kind of tree, without and with their direction."""
+    table = sources.keep_learned(sources.table(TREES))
+    places = {tree: name for tree, name in _TREES.items() if (table["tree"] == tree).any()}
 
     def draw(axes: kit.Axes, score: str) -> None:
-        columns = [score, f"{score}_low", f"{score}_high"]
-        rows = table.groupby(["state", "tree"], as_index=False)[columns].mean()
-        kit.intervals(
-            axes,
-            rows,
-            score,
-            _LOOKS,
-            by="state",
-            at="tree",
-            places=_TREES,
-            ends=(columns[1], columns[2]),
-        )
-        axes.axvline(float(table[chains[score]].mean()), **_CHAIN)
+        columns = [score, f"{score}_low", f"{score}_high", _CHAINS[score]]
+        known = table[table[score].notna()]
+        rows = known.groupby(["state", "tree"], as_index=False)[columns].mean()
+        where: dict[str, Any] = {"at": "tree", "places": places}
+        chains = kit.pick(rows, state=PRETRAINED)
+        kit.intervals(axes, chains, _CHAINS[score], {"": _CHAIN}, **where)
+        ends = (columns[1], columns[2])
+        kit.intervals(axes, rows, score, _LOOKS, by="state", ends=ends, **where)
 
-    row = kit.pick(table, state=PRETRAINED, tree=PROJECTIVE).iloc[0]
     shown = [state for state in _LOOKS if (table["state"] == state).any()]
+    height = 0.25 * len(places) + 0.3
     return kit.page(
         sources,
-        _headline_of_trees(row),
+        _headline_of_trees(table, places),
         kit.Grid(
-            list(scores),
-            kit.Panel(draw, x="Share of gold arcs", height=0.8, fixed=True),
-            title=scores.__getitem__,
+            list(_SCORES),
+            kit.Panel(draw, x="Share of gold arcs", height=height, fixed=True),
+            title=_SCORES.__getitem__,
         ),
-        legend={STATE_NAMES[state]: _LOOKS[state] for state in shown} | {"chain": _CHAIN},
+        legend={STATE_NAMES[state]: _LOOKS[state] for state in shown}
+        | {"chain of neighbours": _CHAIN},
         what="Lines: 95% intervals over sentences; of fine-tuned models, mean over seeds and "
-        "learned tasks.",
+        "learned tasks. Kinds of trees are scored on different sentences, beside chains of the "
+        "same.",
         averaged=True,
         width=kit.PAGE,
     )
 
 
-def _headline_of_trees(row: pd.Series) -> str:
-    found = f"Impact trees have {row['uuas']:.0%} of the gold arcs"
-    chain = f"a chain of neighbours {row['chain']:.0%}"
-    if row["over_chain_low"] > 0 or row["over_chain_high"] < 0:
-        return f"{found}, {chain}"
-    return f"{found}, {chain}: no significant difference"
+def _headline_of_trees(table: pd.DataFrame, places: Mapping[str, str]) -> str:
+    """Which trees of the pre-trained encoder have more gold arcs than chains and random weights."""
+    gains = kit.pick(trees_over_random(table), state=PRETRAINED)
+    over = gains.set_index("tree")["low"] > 0
+    chains = kit.pick(table, state=PRETRAINED).set_index("tree")["over_chain_low"] > 0
+    named_trees = {tree: name.partition(",")[0] for tree, name in places.items() if tree != ANY}
+    above = [name for tree, name in named_trees.items() if over[tree] and chains[tree]]
+    if not above:
+        return "No trees have significantly more gold arcs than chains and random weights"
+    return f"Trees from {listed(above)} have more gold arcs than chains and random weights"
 
 
 # Numbers for claims.
@@ -297,17 +309,17 @@ def same_under_conditions(cloze: pd.DataFrame) -> pd.DataFrame:
     return rows[["state", "seed", "set", "condition", *ESTIMATE]]
 
 
-def impact_over_random(impact_trees: pd.DataFrame) -> pd.DataFrame:
-    """Gold arcs in trees without crossing arcs, minus those of the encoder with random weights.
+def trees_over_random(trees: pd.DataFrame) -> pd.DataFrame:
+    """Gold arcs in trees, minus those of the encoder with random weights, by kind of tree.
 
     Args:
-        impact_trees: The table of that name.
+        trees: The table of that name.
 
     Returns:
-        Columns ``state``, ``seed``; ``value``, with ``low`` and ``high``; of encoders that were not
-        fine-tuned.
+        Columns ``state``, ``seed``, ``tree``; ``value``, with ``low`` and ``high``; of encoders
+        that were not fine-tuned.
     """
-    rows = named(impact_trees, "uuas")
-    rows = rows[(rows["tree"] == PROJECTIVE) & (rows["state"] != FINETUNED)]
+    rows = named(trees, "uuas")
+    rows = rows[rows["state"] != FINETUNED]
     random = rows[rows["state"] == RANDOM][["tree", *ESTIMATE]]
     return minus(rows[["state", "seed", "tree", *ESTIMATE]], random, ["tree"])

@@ -52,5 +52,5 @@ def of_impact(size: Size, folder: Path) -> Iterator[Trial]:
                     impact = 1 / (1 + np.abs(places[:, None] - places)) + 1e-3 * impact
                 counts.append(Counts.of(eisner(impact, one.heads.index(ROOT)), one))
             above = pd.Series([tree_row(counts)["over_chain_low"]]) > 0
-            made.each("impact_trees: over_chain is above 0", above, 0.025)
+            made.each("trees: over_chain is above 0", above, 0.025)
         yield from made.trials(kind, NULL if kind.startswith("impact") else LIMIT)

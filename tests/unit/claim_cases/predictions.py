@@ -30,7 +30,7 @@ def impact(over_chain: float, half: float = 0.03, random: float = 0.3) -> Frames
         for state, seed, uuas in (("pretrained", pd.NA, 0.5 + over_chain), ("random", 1, random))
         for tree, less in ((PROJECTIVE, 0), (ANY, 0.3))
     ]
-    return whole({"impact_trees": pd.DataFrame(rows)})
+    return whole({"trees": pd.DataFrame(rows)})
 
 
 def answered(first: float, half: float = 0.05) -> Frames:

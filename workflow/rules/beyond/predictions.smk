@@ -103,7 +103,7 @@ rule measure_impact:
         treebank="<results>/treebank/treebank.jsonl",
         models=["<results>/models/pretrained"] * 2,
     output:
-        impact_trees="<results>/impact/pretrained.csv",
+        trees="<results>/impact/pretrained.csv",
     log:
         "<logs>/measure_impact.log",
     benchmark:
@@ -132,7 +132,7 @@ use rule measure_impact as measure_impact_of_task with:
         treebank="<results>/treebank/treebank.jsonl",
         models=finetuned_folders,
     output:
-        impact_trees="<results>/impact/tasks/{task}.csv",
+        trees="<results>/impact/tasks/{task}.csv",
     log:
         "<logs>/measure_impact/{task}.log",
     benchmark:
@@ -147,28 +147,33 @@ use rule measure_impact as measure_impact_of_task with:
         "Mask words for models of {wildcards.task}, and grow trees"
 
 
-rule collect_impact:
-    """Gather the trees of impact of all models."""
+rule compare_trees:
+    """Put trees of impact into one table with those from attention and from states, if the run has them."""
     input:
-        impact_trees=[
+        impact=[
             "<results>/impact/pretrained.csv",
             *expand("<results>/impact/tasks/{task}.csv", task=IMPACT_TASKS),
         ],
+        attention_trees=(
+            ["<results>/tables/attention_trees.csv"] if "syntax" in config["analyses"] else []
+        ),
+        structural_probes=(
+            ["<results>/tables/structural_probes.csv"] if "layers" in config["analyses"] else []
+        ),
     output:
-        impact_trees=table("impact_trees"),
+        trees=table("trees"),
     log:
-        "<logs>/collect_impact.log",
+        "<logs>/compare_trees.log",
     group:
         "features"
     conda:
         "../../../envs/figures.yaml"
     params:
-        code=code_of("beyond/collect_tables.py"),
-        tables=["impact_trees"],
+        code=code_of("beyond/compare_trees.py"),
     message:
-        "Gather the trees of impact of all models"
+        "Compare trees of impact with others"
     script:
-        "../../../scripts/beyond/collect_tables.py"
+        "../../../scripts/beyond/compare_trees.py"
 
 
 rule draw_predictions:
@@ -264,44 +269,44 @@ rule agreement_heads:
         "Finished: agreement_heads"
 
 
-rule draw_impact:
-    """Draw how far trees of impact are gold trees."""
+rule draw_trees:
+    """Draw how far trees of impact, from attention and from states are gold trees."""
     input:
-        impact_trees="<results>/tables/impact_trees.csv",
+        trees="<results>/tables/trees.csv",
         learned="<results>/tables/learned.csv",
     output:
         report(
-            "<results>/figures/impact_trees.svg",
-            caption="../../report/impact_trees.rst",
+            "<results>/figures/trees.svg",
+            caption="../../report/trees.rst",
             category=PREDICTIONS,
-            labels={"result": "Impact trees (Wu et al. 2020)"},
+            labels={"result": "Trees of masked words (Wu et al. 2020), beside others"},
         ),
-        multiext("<results>/figures/impact_trees", ".pdf", ".png"),
+        multiext("<results>/figures/trees", ".pdf", ".png"),
     log:
-        "<logs>/draw_impact.log",
+        "<logs>/draw_trees.log",
     group:
         "features"
     conda:
         "../../../envs/figures.yaml"
     params:
-        **captioned("impact_trees", label=TREEBANK_LABEL),
+        **captioned("trees", label=TREEBANK_LABEL),
         code=code_of("beyond/draw_predictions.py"),
         metrics=METRICS_OF_TASKS,
     message:
-        "Draw impact_trees"
+        "Draw trees"
     script:
         "../../../scripts/beyond/draw_predictions.py"
 
 
-rule impact_trees:
-    """How much trees of the impact of masked words are like gold trees."""
+rule trees:
+    """How much trees of the impact of masked words, from attention and from states are like gold trees."""
     input:
-        multiext("<results>/figures/impact_trees", ".svg", ".pdf", ".png"),
+        multiext("<results>/figures/trees", ".svg", ".pdf", ".png"),
     message:
-        "Finished: impact_trees"
+        "Finished: trees"
 
 
-RESULTS_OF["predictions"] += [*tables("impact_trees"), *figures("impact_trees")]
+RESULTS_OF["predictions"] += [*tables("trees"), *figures("trees")]
 if not UNMASKED:
     RESULTS_OF["predictions"] += [
         *tables(*TABLES_OF_MASKED_WORDS),

@@ -101,6 +101,7 @@ def structural_rows(
         return pd.DataFrame()
     maps = learn(states, trees, learned, rank, seed)
     scores = score(states, trees, scored, maps)
+    on_training = count_found(states, trees, learned, maps).sum(axis=0)
     found = {
         "uuas": share(scores.found, scores.arcs),
         "over_chain": ratio(scores.found - scores.chain, scores.arcs),
@@ -116,7 +117,13 @@ def structural_rows(
     }
     chain = scores.chain.sum(axis=0) / scores.arcs.sum(axis=0)
     return pd.DataFrame(
-        {"layer": list(states.layers), **columns, "chain": chain, "sentences": len(scored)}
+        {
+            "layer": list(states.layers),
+            **columns,
+            "chain": chain,
+            "selected": np.arange(len(on_training)) == on_training.argmax(),
+            "sentences": len(scored),
+        }
     )
 
 
@@ -240,6 +247,21 @@ def score(states: WordStates, trees: Sequence[Tree], scored: Sequence[int], maps
             ]
         )
     return Scores(*np.array(rows, dtype=np.float64).transpose(2, 0, 1))
+
+
+def count_found(
+    states: WordStates, trees: Sequence[Tree], chosen: Sequence[int], maps: Maps
+) -> Floats:
+    """[sentences, layers] gold arcs in the spanning trees of some sentences."""
+    found = np.zeros((len(chosen), len(states.layers)))
+    for row, number in zip(found, chosen, strict=True):
+        tree = trees[number]
+        gold = {tuple(arc) for arc in tree.arcs.tolist()}
+        own, _ = padded_states(states, [number])
+        with torch.no_grad():
+            distances = maps.distances(own)[:, 0].double().numpy()
+        row[:] = [len(gold & spanning_tree(apart, tree.counted)) for apart in distances]
+    return found
 
 
 def _neighbours(counted: Flags) -> set[tuple[int, int]]:

@@ -27,7 +27,7 @@ _ROWS = 64
 
 
 def impact_rows(reading: Reading, sentences: Sequence[Sentence]) -> pd.DataFrame:
-    """Rows of `IMPACT_TREES` of one model.
+    """Rows of `TREES` of one model.
 
     Args:
         reading: The model.
@@ -53,7 +53,9 @@ def impact_rows(reading: Reading, sentences: Sequence[Sentence]) -> pd.DataFrame
             for tree, heads in {PROJECTIVE: eisner(impact, root), ANY: whole}.items():
                 counts[tree].append(Counts.of(heads, sentence))
             advance(1)
-    return pd.DataFrame([{"tree": tree, **tree_row(found)} for tree, found in counts.items()])
+    last = int(model.config.num_hidden_layers)
+    rows = [{"tree": tree, "layer": last, **tree_row(found)} for tree, found in counts.items()]
+    return pd.DataFrame(rows)
 
 
 def impacts(model: PreTrainedModel, aligned: Aligned, place: int, mask: int) -> Floats:
@@ -185,7 +187,6 @@ def tree_row(found: Sequence[Counts]) -> dict[str, float]:
         **ratio(either - chain, arcs).columns("over_chain", -1, 1),
         **share(directed, arcs).columns("uas", 0, 1),
         "right_chain": right.sum() / arcs.sum(),
-        "arcs": int(arcs.sum()),
         "sentences": int((arcs > 0).sum()),
     }
 

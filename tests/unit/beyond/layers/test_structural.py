@@ -60,6 +60,22 @@ def test_a_map_finds_trees_that_are_there_in_new_sentences_and_not_others():
     assert rows.loc[0, "uuas"] < 0.4
     assert rows.loc[0, "distance_correlation_low"] < 0.1
     assert rows["sentences"].tolist() == [15, 15]
+    assert rows["selected"].tolist() == [False, True]
+
+
+def test_sentences_that_score_do_not_select_the_layer():
+    """A layer that has only the trees of the scored sentences is not selected."""
+    found, random = embedded(SENTENCES), np.random.default_rng(1).standard_normal((2000, SIZE))
+    first_scored = sum(len(one) for one in SENTENCES[:45])
+    learned, scored = (random[: len(found)].copy() for _ in range(2))
+    learned[:first_scored], scored[first_scored:] = found[:first_scored], found[first_scored:]
+    states, gold = states_of(SENTENCES, [scored, learned]), [Tree.of(one) for one in SENTENCES]
+    rows = structural.structural_rows(states, SENTENCES, np.arange(60) < 45, 32, 0)
+    assert rows["selected"].tolist() == [False, True]
+    whole = torch.eye(SIZE).repeat(2, 1, 1)
+    maps = Maps(whole, whole, torch.ones(2, 1, 1))
+    counts = structural.count_found(states, gold, range(45, 60), maps)
+    np.testing.assert_array_equal(counts, structural.score(states, gold, range(45, 60), maps).found)
 
 
 def test_the_loss_is_that_of_a_plain_loop():

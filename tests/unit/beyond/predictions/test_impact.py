@@ -8,7 +8,7 @@ import torch
 from encoders import FAMILIES
 from made_up_layers import sentence
 
-from darksecrets.beyond.predictions.declared import ANY, IMPACT_TREES, PROJECTIVE
+from darksecrets.beyond.predictions.declared import ANY, PROJECTIVE, TREES
 from darksecrets.beyond.predictions.measure import impact
 from darksecrets.core.attention.pieces import align
 from darksecrets.core.data.sentences import ROOT
@@ -120,7 +120,7 @@ def test_sentences_without_arcs_are_not_counted():
     one = impact.Counts.of(np.array([0, 0]), sentence(["a", "b"], (ROOT, 0)))
     none = impact.Counts(arcs=0, either=0, directed=0, chain=0, right=0)
     row = impact.tree_row([one, none, one])
-    assert (row["arcs"], row["sentences"], row["uuas"]) == (2, 2, 1)
+    assert (row["sentences"], row["uuas"]) == (2, 1)
 
 
 def test_sentences_of_two_words_are_used():
@@ -131,15 +131,11 @@ def test_sentences_of_two_words_are_used():
 def test_the_table_is_as_declared(folder, tmp_path):
     rows = impact.impact_rows(Reading(folder, 64, 8), SENTENCES)
     assert rows["tree"].tolist() == [PROJECTIVE, ANY]
-    arcs = sum(
-        head != ROOT and label != "punct"
-        for one in SENTENCES
-        for head, label in zip(one.heads, one.labels, strict=True)
-    )
-    assert set(rows["arcs"]) == {arcs}
-    table = identify(rows, "", "pretrained").reindex(columns=list(IMPACT_TREES.names))
-    IMPACT_TREES.write(table, tmp_path / "t.csv")
-    assert len(IMPACT_TREES.read(tmp_path / "t.csv")) == 2
+    assert set(rows["sentences"]) == {len(SENTENCES)}
+    assert set(rows["layer"]) == {len(load_encoder(folder).encoder.layer)}
+    table = identify(rows, "", "pretrained").reindex(columns=list(TREES.names))
+    TREES.write(table, tmp_path / "t.csv")
+    assert len(TREES.read(tmp_path / "t.csv")) == 2
 
 
 def test_long_sentences_are_left_out_and_none_is_refused():

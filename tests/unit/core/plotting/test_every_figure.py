@@ -39,7 +39,7 @@ WITHOUT_TASKS = (
     "minimal_pairs",
     "agreement_heads",
     "cloze",
-    "impact_trees",
+    "trees",
 )
 """These figures are the same for any tasks."""
 
