@@ -1,4 +1,4 @@
-"""Memory, time and disk of jobs, in four classes; both double with every attempt.
+"""Memory, time and disk of jobs, in five classes; both double with every attempt.
 
 Times assume a slow core, and include a margin. `set-resources` in a profile overrides them for a
 rule; docs/resources.md has what rules were measured to take. Nothing here needs torch.
@@ -16,9 +16,9 @@ from darksecrets.core.data import files
 from darksecrets.core.models.size import BERT_BASE, Size, config_file, read_size
 from workflow.lib.configuration import results_folder
 
-Kind = Literal["train", "forward", "sweep", "tables"]
-"""Jobs that train a model, that run one over examples, that disable its heads one after the other,
-and that only read and write tables."""
+Kind = Literal["train", "forward", "load", "sweep", "tables"]
+"""Jobs that train a model, that run one over examples, that only load one, that disable its heads
+one after the other, and that only read and write tables."""
 
 MB = 10**6
 ON_HUB = (50_000, 5_000)
@@ -126,6 +126,7 @@ Formula = Callable[[Mapping[str, Any], list[str]], float]
 KINDS: Mapping[Kind, tuple[Formula, Formula]] = {
     "train": (_training_memory, _trained),
     "forward": (_maps_memory, _observed),
+    "load": (_maps_memory, _hour),
     "sweep": (_sets_memory, _swept),
     "tables": (_tables_memory, _hour),
 }

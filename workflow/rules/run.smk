@@ -1,7 +1,10 @@
 # What is done with all rules, and before the first and after the last job.
 
 
+import atexit
+
 from darksecrets.core.run.shipped import check as check_shipped_data
+from workflow.lib import plan
 from workflow.lib.summary import readable, summarize
 from workflow.lib.targets import explain_unknown
 
@@ -18,6 +21,16 @@ def require_known_targets() -> None:
     """Refuse a target on the command line that is a misspelled name."""
     if mistake := explain_unknown(sys.argv, [each.name for each in workflow.rules]):
         raise WorkflowError(mistake)
+
+
+def print_plan() -> None:
+    """After a plan: print what would be submitted, and what that requests."""
+    if (
+        workflow.dryrun
+        and len(workflow.dag)
+        and (said := plan.describe(workflow.dag, sys.argv[1:]))
+    ):
+        print(f"\n{said}")
 
 
 def start_run() -> None:
@@ -46,3 +59,7 @@ def finish_run() -> None:
     made = {str(path) for job in workflow.dag.jobs for path in job.output}
     said = summarize(RESULTS, made)
     logger.info(readable(said, sys.stderr.encoding))
+
+
+if workflow.is_main_process:
+    atexit.register(print_plan)  # Snakemake calls no handler of a workflow after a plan

@@ -166,11 +166,14 @@ def draw_agreement_heads(sources: kit.Sources) -> kit.Figure:
         kit.scale(axes.figure, mesh, ax=axes).ax.locator_params(nbins=5)
 
     panel = kit.Panel(grid, "heads", x="Head", y="Layer", height=1.5)
+    legend = dict(MARK_LEGEND) if (heads["q_value"] < LEVEL).any() else {}
+    if heads["subject"].any():
+        legend["attends between verbs and subjects"] = _SUBJECT_HEAD
     return kit.page(
         sources,
         _headline_of_agreement(groups),
         kit.Grid([""], panel),
-        legend={**MARK_LEGEND, "attends between verbs and subjects": _SUBJECT_HEAD},
+        legend=legend,
         what="Right verbs without the head, minus those with all heads, in points. Purple is more.",
         width=kit.COLUMN,
         note=note_on_marks(heads),

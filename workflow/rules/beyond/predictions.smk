@@ -27,7 +27,7 @@ rule get_masked_model:
     conda:
         "../../../envs/model.yaml"
     resources:
-        **ask("forward"),
+        **ask("load"),
     params:
         code=code_of("beyond/get_masked_model.py"),
         source=lookup(dpath="model", within=config),

@@ -14,7 +14,7 @@ rule get_pretrained_model:
     conda:
         "../../../envs/model.yaml"
     resources:
-        **ask("forward"),
+        **ask("load"),
     params:
         code=code_of("core/get_pretrained_model.py"),
         source=lookup(dpath="model", within=config),

@@ -160,7 +160,7 @@ class ChoiceLoop(Loop):
 
 
 def sweep_choices(model: PreTrainedModel, choices: Choices) -> SweepResult:
-    """Choose between the two words of every gap with each head, and each layer, disabled.
+    """Choose between the two words of every gap with each head disabled.
 
     Args:
         model: A model that predicts masked words, in evaluation mode, on the device to use.
@@ -169,7 +169,8 @@ def sweep_choices(model: PreTrainedModel, choices: Choices) -> SweepResult:
     Returns:
         A sweep as section 4.6 has it, of `TASK`.
     """
-    split, sets = choices.split, sweep_sets(shape_of(model))
+    split = choices.split
+    sets = [each for each in sweep_sets(shape_of(model)) if each.kind != "layer"]
     loop = ChoiceLoop(model, choices, [each.intervention(UNIFORM) for each in sets])
     logits = loop.empty(len(split))
     with (

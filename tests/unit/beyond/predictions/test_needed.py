@@ -65,17 +65,16 @@ def test_choices_are_those_of_single_passes_with_uniform_attention(tiny):
     swept = sweep_choices(model, choices)
     assert set(choices.split.labels) == {0, 1}, "no class is always right"
     size = model.config.hidden_size // model.config.num_attention_heads
-    for number in (0, 3, 7, 38):
+    assert swept.sets["kind"].tolist() == ["baseline"] + ["head"] * 36
+    for number in (0, 3, 7, 36):
         of = swept.sets.iloc[number]
         changed = copy.deepcopy(model)
         if number:
             attention = changed.bert.encoder.layer[of["layer"] - 1].attention.self
-            heads = range(6) if pd.isna(of["head"]) else [of["head"] - 1]
-            for head in heads:  # queries of 0 attend to all tokens equally
-                rows = slice(head * size, (head + 1) * size)
-                with torch.no_grad():
-                    attention.query.weight[rows] = 0
-                    attention.query.bias[rows] = 0
+            rows = slice((of["head"] - 1) * size, of["head"] * size)
+            with torch.no_grad():  # queries of 0 attend to all tokens equally
+                attention.query.weight[rows] = 0
+                attention.query.bias[rows] = 0
         for gap, label, predicted in zip(
             gaps, choices.split.labels, swept.predictions[number], strict=True
         ):
