@@ -22,6 +22,12 @@ RUN python3.11 -m venv /opt/darksecrets/venv \
  && /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir --require-hashes --no-deps -r /opt/darksecrets/requirements.lock \
  && /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir -r /opt/darksecrets/requirements-torch.txt
 
+# The package itself, for the command `darksecrets`; jobs use that of the mounted project.
+COPY pyproject.toml /opt/darksecrets/package/pyproject.toml
+COPY README.md /opt/darksecrets/package/README.md
+COPY darksecrets /opt/darksecrets/package/darksecrets
+RUN /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation /opt/darksecrets/package
+
 # Any user may run the image, and another may own the mounted project: caches go to a home that all can write to (Apptainer
 # uses the caller's own), Snakemake needs a user name, and Git may read the commit of a project with any owner.
 RUN mkdir -m 1777 /home/darksecrets \

@@ -176,6 +176,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --fork-strat
 lock: $(DEVELOPED) ## resolve the dependencies of pyproject.toml again, with hashes, into the lock files
 	$(COMPILE) --upgrade --extra workflow -o requirements.lock pyproject.toml
 	$(COMPILE) --upgrade --extra workflow --extra dev --extra docs --constraints requirements.lock -o requirements-dev.lock pyproject.toml
+	python -m tools.environments
 
 .PHONY: audit
 audit: ## look the pinned dependencies up in a database of known flaws (needs a connection)

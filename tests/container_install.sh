@@ -41,7 +41,8 @@ for line in pathlib.Path("Dockerfile").read_text().replace("\\\n", " ").splitlin
     if copy := re.match(r"COPY (\S+) (\S+)$", line):
         target = root / copy[2].lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(copy[1], target)
+        copied = shutil.copytree if pathlib.Path(copy[1]).is_dir() else shutil.copy
+        copied(copy[1], target)
     elif run := re.match(r"RUN (.*)", line):
         command = ["chroot", root, "/bin/sh", "-euc", run[1]]
         subprocess.run(command, check=True, stdout=2, env=os.environ | settings)
@@ -56,6 +57,7 @@ git clone -q . "$FOLDER/project"
 mkdir -m 777 "$FOLDER/results"
 image() { chroot --userspec=1234:1234 "$FOLDER" env -i -C /project "${settings[@]}" "$@"; }
 image python -c 'import snakemake, torch, transformers, datasets, seaborn, spacy; print("torch", torch.__version__)'
+image darksecrets --help >/dev/null
 image snakemake --directory /results -n all report --quiet --configfile config/config.yaml
 image snakemake --directory /results --cores 2 figure4 figure5 --configfile tests/cluster/smoke.yaml
 grep -q "\"commit\": \"$(git rev-parse --short=12 HEAD)\"" "$FOLDER/results/results/cluster/data/RTE/provenance.json"

@@ -13,7 +13,9 @@ started with every other library hidden.
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -33,6 +35,7 @@ from darksecrets import _MODULES, ablate
 from darksecrets.core.run import libraries
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.features.parser import load_pipeline
+from tools import environments
 from workflow.lib.imports import files_of
 
 ROOT = Path(__file__).parents[1]
@@ -217,6 +220,47 @@ def test_what_snakemake_lacks_is_found(tmp_path):
     assert re.search("No module named '(pandas|numpy)'", run.stdout + run.stderr)
 
 
+def test_environments_have_the_versions_of_the_locks_and_others_are_written(tmp_path):
+    for file in (ROOT / "envs").glob("*.yaml"):
+        text = file.read_text()
+        assert environments.pinned(text, environments.locked()) == text, "make lock"
+        assert len(yaml.safe_load(text)["dependencies"][-1]["pip"]) == text.count("==")
+    written = environments.pinned("  - pip:\n      - a[x]==1\n      - b==2\n", {"a": "3", "b": "2"})
+    assert written == "  - pip:\n      - a[x]==3\n      - b==2\n"
+
+
+CONDA = """#!/bin/sh
+case "$*" in
+  *--version*) echo "conda 24.9.2" ;;
+  *info*) echo '{"platform": "linux-64", "conda_prefix": "/conda", "root_prefix": "/conda"}' ;;
+  *config*) echo '{"get": {"channel_priority": "strict"}}' ;;
+esac
+"""
+"""What Snakemake asks conda before it plans; where there is one, it is asked."""
+
+
+def test_conda_would_make_the_environments_of_a_run(call_snakemake, tmp_path):
+    environment = dict(os.environ)
+    if not shutil.which("conda"):
+        (tmp_path / "conda").write_text(CONDA)
+        (tmp_path / "conda").chmod(0o755)
+        environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
+    places = ["--directory", tmp_path, "--configfile", ROOT / "config" / "config.yaml"]
+    run = call_snakemake(["-n", "--sdm", "conda", *places], ROOT, environment)
+    assert run.returncode == 0, run.stderr
+    made = re.findall(r"environment .*envs/(\w+)\.yaml will be created", run.stdout + run.stderr)
+    assert set(made) == {"annotation", "figures", "model"}
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not shutil.which("conda"), reason="needs conda and its packages")
+def test_conda_makes_an_environment_and_a_figure_in_it(call_snakemake, tmp_path):
+    places = ["--directory", tmp_path, "--configfile", ROOT / "config" / "config.yaml"]
+    run = call_snakemake(["figure1", "--sdm", "conda", "--cores", "2", *places], ROOT)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (tmp_path / "results" / "demo" / "figures" / "figure1.svg").is_file()
+
+
 def locked(name: str) -> dict[str, str]:
     """Versions in a lock file."""
     text = (ROOT / name).read_text()
@@ -266,7 +310,8 @@ def test_the_image_is_what_the_installation_script_can_read_and_the_project_says
     assert [step for step in steps if not any(re.fullmatch(form, step) for form in forms)] == []
     copied = [step.split()[1] for step in steps if step.startswith("COPY")]
     sent = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if "!" in line]
-    assert copied == sent == ["requirements.lock", "requirements-torch.txt"]
+    package = ["pyproject.toml", "README.md", "darksecrets"]
+    assert copied == sent == ["requirements.lock", "requirements-torch.txt", *package]
     version = darksecrets.__version__
     assert f'image.version="{version}"' in text
     assert f"-t darksecrets:{version} " in text

@@ -52,11 +52,6 @@ MARKER = r"( ; [\w .'<>=!()]+)?"
 HASHES = r"( +--hash=sha256:[0-9a-f]{64})+"
 
 
-def _lock(root):
-    files = ("requirements-dev.lock", "requirements-torch.txt")
-    return dict(re.findall(f"^{PIN}", "".join((root / f).read_text() for f in files), re.MULTILINE))
-
-
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
 def test_a_lock_has_version_and_hashes_of_every_package_and_no_host_and_no_path(root, name):
     entries = (root / name).read_text().replace("\\\n", "").splitlines()
@@ -81,17 +76,6 @@ def test_torch_has_the_version_of_the_project_without_a_hash(root):
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     assert re.fullmatch(PIN, pin)
     assert pin in project["dependencies"]
-
-
-@pytest.mark.parametrize("name", ["model", "figures", "workflow", "annotation", "inspect"])
-def test_conda_environments_have_the_versions_of_the_lock(name, root):
-    lock = _lock(root)
-    environment = yaml.safe_load((root / "envs" / f"{name}.yaml").read_text())
-    packages = environment["dependencies"][-1]["pip"]
-    assert packages
-    for requirement in packages:
-        package, version = requirement.split("==")
-        assert lock[package.split("[")[0]] == version, requirement
 
 
 def test_every_rule_names_an_environment_that_exists(root):
