@@ -38,7 +38,7 @@ MOST_WORDS = {
     "labelling.md": 450,
     "cluster.md": 650,
     "executors.md": 400,
-    "gpu.md": 250,
+    "gpu.md": 300,
     "resources.md": 300,
     "failures.md": 500,
     "safety.md": 360,

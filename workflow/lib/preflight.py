@@ -24,6 +24,7 @@ from darksecrets.beyond.landscape import preflight as landscape
 from darksecrets.beyond.norms import preflight as norms
 from darksecrets.core.data import preflight as data
 from darksecrets.core.models import preflight as models
+from darksecrets.core.run import gpus
 from darksecrets.core.run.analysis import Capability
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import write_json, write_text
@@ -136,6 +137,32 @@ def check_surroundings(config: Mapping[str, Any], *, looking: bool = False) -> N
     check_disk(configuration.results_folder(config), needed)
     for check_section in (models.check_hub,) if looking else OF_A_RUN:
         check_section(config)
+
+
+def check_shared_gpus(config: Mapping[str, Any], found: int, at_a_time: int) -> None:
+    """Check that jobs of this machine share a GPU only as the configuration says, and fit on it.
+
+    Args:
+        config: A resolved configuration.
+        found: GPUs of this machine.
+        at_a_time: Jobs with a GPU that Snakemake may run at a time.
+
+    Raises:
+        InputError: More jobs would share a GPU than `jobs_per_gpu` says, or it is too small.
+    """
+    jobs = config["jobs_per_gpu"]
+    if at_a_time > found * jobs:
+        raise InputError(
+            f"--resources gpu={at_a_time} would run {at_a_time} jobs on {found} GPU"
+            f"{'s' if found > 1 else ''}, {jobs} on each. Set jobs_per_gpu to "
+            f"{math.ceil(at_a_time / found)}, or give --resources gpu={found * jobs}."
+        )
+    memory, needed = gpus.memory(), resources.gpu_memory_needed(config)
+    if jobs > 1 and 0 < memory < jobs * needed:
+        raise InputError(
+            f"jobs_per_gpu is {jobs}, and a training needs about {needed / 1e9:.1f} GB of a GPU "
+            f"with {memory / 1e9:.1f} GB. Set it to {max(1, memory // needed)}."
+        )
 
 
 def check_interpreter() -> None:

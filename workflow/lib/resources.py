@@ -25,6 +25,8 @@ ON_HUB = (50_000, 5_000)
 """Training and validation examples of a task on the Hub whose entry has no `size`."""
 TOKENS = 60
 """Word pieces of an example."""
+CUDA = 10**9
+"""Bytes of GPU memory that CUDA and its libraries take in every process, about."""
 LIBRARIES = 2000
 """Megabytes of Python with torch, transformers and pandas, and of Snakemake beside it."""
 CORE, GPU = 3e10, 3e12
@@ -157,6 +159,13 @@ def size_of(config: Mapping[str, Any]) -> Size:
     fetched = results_folder(config) / "models" / "pretrained"
     file = config_file(config["model"], fetched)
     return read_size(file) if file else BERT_BASE
+
+
+def gpu_memory_needed(config: Mapping[str, Any]) -> int:
+    """Bytes of GPU memory that a training takes: weights, their gradients and averages, a batch."""
+    settings, size = config["fine_tuning"], size_of(config)
+    activations = size.activations(settings["batch_size"], settings["max_length"])
+    return 20 * size.weights + round(activations) + CUDA
 
 
 def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:

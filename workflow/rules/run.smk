@@ -45,6 +45,10 @@ def start_run() -> None:
         )
     try:
         check_shipped_data()
+        if GPU and workflow.local_exec and gpus_here():
+            limit = workflow.global_resources.get("gpu")
+            at_a_time = limit.value if limit else workflow.cores
+            preflight.check_shared_gpus(config, len(gpus_here()), at_a_time)
         preflight.check_surroundings(config, looking=looking)
         preflight.check_packages(config, {Path(each.snakefile).stem for each in rules_of_jobs})
         for name in names & set(CHECKS):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
+from darksecrets.core.run import gpus
+
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
@@ -23,8 +25,12 @@ _FLOAT32 = 4
 
 
 def best() -> torch.device:
-    """The GPU if this process sees one, else the CPU."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """The GPU if this process sees one, else the CPU; of a shared GPU, only a part is used."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    if gpus.sharing() > 1:
+        torch.cuda.set_per_process_memory_fraction(1 / gpus.sharing())
+    return torch.device("cuda")
 
 
 def use_float32() -> None:
@@ -69,6 +75,11 @@ def sequence_bytes(config: PreTrainedConfig, tokens: int) -> int:
 
 
 def _free(device: torch.device) -> int:
-    """Bytes that PyTorch can still allocate: free GPU memory and its own unused cache."""
-    free, _ = torch.cuda.mem_get_info(device)
-    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    """Bytes that PyTorch can still allocate: free GPU memory and its own unused cache.
+
+    Of a GPU that jobs share, no more than is left of this job's part.
+    """
+    free, whole = torch.cuda.mem_get_info(device)
+    used = torch.cuda.memory_allocated(device)
+    possible = free + torch.cuda.memory_reserved(device) - used
+    return max(0, min(possible, whole // gpus.sharing() - used))

@@ -96,7 +96,9 @@ def _run(main: Main, snakemake: Any) -> None:  # noqa: ANN401 - as above
         thorough = bool(snakemake.config.get("verify"))
         inputs = records.check(record, map(Path, snakemake.input), thorough=thorough)
         asked = snakemake.resources.get("gpu", 0)
-        if gpus.take(asked) is None and asked:
+        # Nor is this one: batches may be smaller, which changes results by rounding only.
+        jobs = snakemake.config.get("jobs_per_gpu", 1)
+        if gpus.take(asked, jobs=jobs) is None and asked:
             _log.warning("This job requested a GPU but found none; it runs on the CPU.")
         details = main(Job(snakemake)) or {}
         job = {

@@ -12,9 +12,10 @@ import pytest
 import yaml
 from shipped import DATA, MODEL
 
+from darksecrets.core.run import gpus
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
-from workflow.lib import preflight
+from workflow.lib import preflight, resources
 from workflow.lib.configuration import resolve
 
 
@@ -146,3 +147,18 @@ def _message(folder):
     with pytest.raises(InputError) as found:
         preflight.check_disk(folder / "results", 0)
     return found.value
+
+
+def test_jobs_share_a_gpu_only_as_configured_and_if_they_fit(monkeypatch):
+    config = resolve({"run": "r", "data": DATA, "model": MODEL, "jobs_per_gpu": 8})
+    needed = resources.gpu_memory_needed(config)
+    monkeypatch.setattr(gpus, "memory", lambda: 8 * needed)
+    preflight.check_shared_gpus(config, 1, 8)
+    with pytest.raises(InputError, match=r"gpu=9 would run 9 .* on 1 GPU, 8 on each\. Set .* to 9"):
+        preflight.check_shared_gpus(config, 1, 9)
+    monkeypatch.setattr(gpus, "memory", lambda: 8 * needed - 1)
+    with pytest.raises(InputError, match=r"jobs_per_gpu is 8, .* Set it to 7\."):
+        preflight.check_shared_gpus(config, 1, 8)
+    monkeypatch.setattr(gpus, "memory", lambda: 0)  # not known
+    preflight.check_shared_gpus(config, 2, 16)
+    preflight.check_shared_gpus({**config, "jobs_per_gpu": 1}, 1, 1)

@@ -56,6 +56,22 @@ def test_a_gpu_takes_what_fits(gpu_memory, each, most, expected):
     assert devices.batch_size(GPU, each, cpu=64, gpu=most) == expected
 
 
+def test_a_gpu_that_four_jobs_share_takes_what_fits_into_a_fourth(gpu_memory, monkeypatch):
+    monkeypatch.setattr(devices.gpus, "sharing", lambda: 4)
+    assert devices.batch_size(GPU, GIB // 4, cpu=64, gpu=512) == 4, "half of 4 - 2 GiB"
+
+
+def test_a_job_may_allocate_its_part_of_a_gpu_alone(monkeypatch):
+    parts = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", parts.append)
+    assert devices.best() == GPU
+    assert parts == [], "a GPU of its own"
+    monkeypatch.setattr(devices.gpus, "sharing", lambda: 4)
+    assert devices.best() == GPU
+    assert parts == [0.25]
+
+
 def test_batch_size_on_a_cpu_does_not_depend_on_memory(gpu_memory):
     assert devices.batch_size(CPU, 5 * GIB, cpu=64, gpu=512) == 64
 

@@ -96,3 +96,23 @@ def test_a_folder_of_locks_that_others_may_have_made_is_refused(
         own.chmod(0o777)
     with pytest.raises(InputError, match="only you can write to"):
         gpus.take(1, dict(listing))
+
+
+def test_jobs_share_gpus_evenly_if_they_may(listing, tmp_path):
+    taken = [gpus.take(1, dict(listing), tmp_path, jobs=2) for _ in range(4)]
+    assert taken == ["GPU-aaa", "GPU-bbb", "GPU-aaa", "GPU-bbb"]
+    assert gpus.sharing() == 2
+    with pytest.raises(InputError, match="resources gpu=4"):
+        gpus.take(1, dict(listing), tmp_path, jobs=2)
+    gpus.take(0, dict(listing), tmp_path)
+    assert gpus.sharing() == 1
+
+
+def test_memory_is_that_of_the_smallest_gpu(listing, tmp_path):
+    program = tmp_path / "nvidia-smi"
+    asked = '[ "$1" = --id=GPU-aaa,GPU-bbb ]'
+    program.write_text(f"#!/bin/sh\n{asked} && echo '81559 40960' || echo 'GPU-aaa GPU-bbb'\n")
+    assert gpus.memory(listing) == 40960 * 2**20
+    program.write_text("#!/bin/sh\necho '[N/A]'\n")
+    assert gpus.memory({**listing, gpus.VISIBLE: "0"}) == 0
+    assert gpus.memory({"PATH": str(tmp_path / "empty")}) == 0
