@@ -113,7 +113,8 @@ def describe_cheapest(rows: pd.DataFrame, cost: str, words: str) -> str:
     if enough.empty:
         return f"No compressed model keeps {KEPT}% of the score with less {cost}"
     best = enough.nsmallest(1, cost).iloc[0]
-    return f"A model with {best[cost]:.0f}% {words} keeps {KEPT}% of the score ({best['method']})"
+    kept = f"keeps at least {KEPT}% of the score ({best['method']})"
+    return f"A model with {best[cost]:.0f}% {words} {kept}"
 
 
 def rows_of(table: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:

@@ -152,11 +152,10 @@ def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
     def line(axes: kit.Axes, task: str) -> None:
         for split, look in _LINES.items():
             own = kit.pick(surfaces, task=task, plane=declared.LINE, split=split).sort_values("x")
-            axes.fill_between(
-                own["x"], own["ci_low"], own["ci_high"], color=kit.GREY, alpha=0.2, lw=0
-            )
-            axes.plot(own["x"], own["loss"], **look)
-        for place, name in ((0, states.PRETRAINED), (1, states.FINETUNED)):
+            x = 1 - own["x"]  # as in the plane above: the fine-tuned model is at 0
+            axes.fill_between(x, own["ci_low"], own["ci_high"], color=kit.GREY, alpha=0.2, lw=0)
+            axes.plot(x, own["loss"], **look)
+        for place, name in ((1, states.PRETRAINED), (0, states.FINETUNED)):
             axes.axvline(place, color=_SURFACE_LOOKS[name]["color"], linewidth=0.8, zorder=0)
         axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 5, 10]))
 
@@ -170,7 +169,7 @@ def draw_loss_surfaces(sources: kit.Sources) -> kit.Figure:
                 height=1.5,
             )
         ],
-        [kit.Panel(line, declared.LINE, x="To fine-tuned", y="Loss", height=1.1)],
+        [kit.Panel(line, declared.LINE, x="To pre-trained", y="Loss", height=1.1)],
     ]
     legend: dict[str, Any] = {_IN_FULL[name]: look for name, look in _SURFACE_LOOKS.items()}
     legend |= {"loss of training examples": _LINES[TRAIN]}

@@ -41,8 +41,8 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.set_xscale("function", **roots)
         axes.set_yscale("function", **roots)
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        axes.set_xticks([0, 0.25, 1], labels=["0", "¼", "1"])
-        axes.set_yticks([0, 0.25, 1], labels=["0", "¼", "1"])
+        axes.set_xticks([0, 0.25, 1], labels=["0", ".25", "1"])
+        axes.set_yticks([0, 0.25, 1], labels=["0", ".25", "1"])
         own, r = (
             each[(each["task"] == task) & (each["relation"] == relation)]
             for each in (heads, correlations)
@@ -62,7 +62,11 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panels = kit.rows(pairs, called, "Random tokens", height=0.92, bar=bar)
     names = "as much as between random tokens", "exceeds all controls: layer-head"
     legend = dict(zip(names, (_EQUAL, _EXCEEDS), strict=True))
-    what = "Greatest weight between related tokens (up) and random ones (across). A dot is a head."
+    what = (
+        "Greatest weight between related tokens (up) and random ones (across), on square-root "
+        "scales. A dot is a head. r: correlation over heads of the diagonal score with the weight, "
+        "and with its excess over random tokens."
+    )
     headline = sources.headline(lambda tasks: _headline(heads[heads["task"].isin(tasks)]))
     return kit.page(sources, headline, panels, legend=legend, what=what)
 
