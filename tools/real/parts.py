@@ -42,6 +42,8 @@ QUESTIONS: Mapping[str, Sequence[str]] = {
 
 KOVALEVA = "kovaleva2019"
 
+UNDECIDED = "undecided"
+
 LATER: Mapping[str, Mapping[str, Sequence[str]]] = {
     "syntax": {
         "clark2019": ("S1", "S2", "S3", "S4", "S8", "S9"),
@@ -117,9 +119,46 @@ def claims(question: str) -> str:
     return _write_claims(runs, {KOVALEVA: QUESTIONS[question]})
 
 
+def claims_of_all_encoders() -> str:
+    """The paper's claims that hold for all encoders, for none, and for some, as a list.
+
+    Answers are those on the tasks that each run has learned; claims that are undecided for an
+    encoder are only counted.
+    """
+    found = {Run.kept(name).encoder: _claims_of(name) for name in ENCODERS}
+    places = [place for place in found[Run.kept(PAPER).encoder] if place[0] == KOVALEVA]
+    groups: dict[str, list[str]] = {"holds": [], "does not hold": [], "": []}
+    undecided = 0
+    for place in places:
+        answers = {name: _answer_of(table.get(place)) for name, table in found.items()}
+        sentence = str(found[Run.kept(PAPER).encoder][place]["claim"]).rstrip(".")
+        if UNDECIDED in answers.values():
+            undecided += 1
+        elif len(set(answers.values())) == 1:
+            groups[next(iter(answers.values()))].append(sentence)
+        else:
+            said = "; ".join(f"{name}: {answer}" for name, answer in answers.items())
+            groups[""].append(f"{sentence} ({said})")
+    names = {"holds": "Hold for all", "does not hold": "Hold for none", "": "Differ"}
+    lines = [f"- **{names[key]}** ({len(all_)}): {_listed(all_)}" for key, all_ in groups.items()]
+    lines.append(f"- **Undecided for at least one** ({undecided}): see the tables below.")
+    return "\n\n" + "\n".join(lines) + "\n\n"
+
+
+def _answer_of(claim: Mapping[str, Any] | None) -> str:
+    return UNDECIDED if claim is None else str(claim["verdict_on_learned_tasks"])
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    return "; ".join(sentences) + "." if sentences else "none."
+
+
 def later_claims(analysis: str) -> str:
     """The claims that an analysis of later papers decides."""
-    return _write_claims({BEYOND: "here"}, LATER[analysis])
+    names = LATER[analysis]
+    runs = [BEYOND, *(name for name in ENCODERS if name != PAPER)]
+    able = [name for name in runs if names.keys() <= {paper for paper, _ in _claims_of(name)}]
+    return _write_claims({name: Run.kept(name).encoder for name in able}, names)
 
 
 def _write_claims(runs: Mapping[str, str], names: Mapping[str, Sequence[str]]) -> str:
@@ -321,6 +360,7 @@ def _named(prefix: str, part: Callable[[str], str], names: Iterable[str]) -> dic
 PARTS: dict[str, Part] = {
     "printed": printed,
     "summary": summary,
+    "claims-of-all-encoders": claims_of_all_encoders,
     "probe": probe,
     **_named("scores", scores, ENCODERS),
     **_named("answers", answers, ENCODERS),

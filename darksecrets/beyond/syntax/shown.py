@@ -80,7 +80,9 @@ def draw_syntactic_heads(sources: kit.Sources) -> kit.Figure:
     shown = [verdict for verdict in _HEAD_NAMES if verdict in set(best["syntactic"])]
     legend = {_HEAD_NAMES[verdict]: _HEAD_LOOKS[verdict] for verdict in shown}
     legend |= {"best offset": _OFFSET, "best head, untrained": _HEAD_CHANCE}
-    above = kit.Panel(labels, x="Share of syntactic heads found", height=0.16 * len(best) + 0.3, fixed=True)
+    above = kit.Panel(
+        labels, x="Share of syntactic heads found", height=0.16 * len(best) + 0.3, fixed=True
+    )
     bar = kit.Bar("over the best offset")
     below = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.35, bar=bar)
     under = kit.Grid(["Heads: most over the best offset, any relation"], below)

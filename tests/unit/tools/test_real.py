@@ -92,6 +92,14 @@ def test_every_encoder_has_a_column(both, monkeypatch):
         assert head == ["claim", "paper", "MiniLM, 6 layers", "another"]
         for *_, one, two in rows:
             assert two == one.replace("undecided:", "holds:")
+    assert "**Hold for all** (9)" in parts.claims_of_all_encoders()
+    assert "**Differ** (0): none." in parts.claims_of_all_encoders()
+    claims = kept.KEPT / kept.MULTILINGUAL / "claims.csv"
+    claims.write_text(claims.read_text().replace(",does not hold", ",holds"))
+    said = parts.claims_of_all_encoders()
+    assert "**Hold for none** (0): none." in said
+    assert "**Differ** (5): [SEP] gets most attention on SST-2 (MiniLM, 6 layers: does not" in said
+    assert "**Undecided for at least one** (18)" in said
     rows = [line.strip("| ").split(" | ") for line in parts.summary().strip().splitlines()]
     assert rows[0][2:] == ["MiniLM, 6 layers", "another"]
     assert all(row[2] == row[3] for row in rows[2:])
