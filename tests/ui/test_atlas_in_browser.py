@@ -359,6 +359,29 @@ def test_the_address_says_all_and_a_damaged_one_is_understood(browser, file):
     assert atlas.complaints() == []
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_head_can_be_named_and_its_card_is_on_the_screen(browser, file, width):
+    atlas = Atlas(browser, file, width=width)
+    on_screen = (
+        "const y = document.querySelector('#dock .card').getBoundingClientRect().top;"
+        "return y > -1 && y < innerHeight - 40"
+    )
+    field = atlas.find("#go-to")
+    for written, title in (("2.3", "Layer 2, head 3"), ("L1 H4", "Layer 1, head 4")):
+        field.send_keys(written, Keys.ENTER)
+        assert atlas.texts("#dock .card h3") == [title]
+        assert atlas.run(on_screen)
+    for unknown in ("9.1", "layer"):
+        field.clear()
+        field.send_keys(unknown, Keys.ENTER)
+        assert "Layer 1 to 3 and head 1 to 4" in field.get_property("validationMessage")
+        assert atlas.texts("#dock .card h3") == ["Layer 1, head 4"]
+    other = Atlas(browser, file, "head=2.2", width=width)
+    assert other.texts("#dock .card h3") == ["Layer 2, head 2"]
+    assert other.run(on_screen)
+    assert other.complaints() == []
+
+
 def test_what_was_found_comes_first_and_claims_come_after_the_heads(browser, file):
     atlas = Atlas(browser, file)
     assert atlas.texts(".findings li") == [

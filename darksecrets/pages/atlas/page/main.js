@@ -39,6 +39,30 @@ function drawMeasureSearch() {
     h("datalist", { id: "measure-names" }, [...named.keys()].map((value) => h("option", { value }))));
 }
 
+// A field that takes a head as it is written anywhere: 3.8, 3-8, L3 H8.
+function drawGoTo() {
+  const go = (field) => {
+    const written = field.value.match(/^\D*(\d+)\D+(\d+)\D*$/);
+    const i = written && headNumber(`${written[1]}.${written[2]}`);
+    field.setCustomValidity(i === null ? `Layer 1 to ${LAYERS} and head 1 to ${HEADS}, such as 1.${HEADS}` : "");
+    if (!field.reportValidity()) return;
+    field.value = "";
+    update({ head: headCode(i) });
+    showCard();
+  };
+  const field = h("input", {
+    type: "search", id: "go-to", placeholder: `such as 1.${HEADS}`, autocomplete: "off",
+    oninput: () => field.setCustomValidity(""),
+    onkeydown: (event) => { if (event.key === "Enter") go(field); },
+  });
+  return h("label", { class: "menu" }, h("span", {}, "Go to head"), field);
+}
+
+// The card of the chosen head, where it is not on the screen.
+function showCard() {
+  find("#dock .card, #cards .card")?.scrollIntoView({ block: "nearest" });
+}
+
 function drawPage() {
   const axis = (name, text) => menu(name, text, plotted.map((measure) => [measure.key, measure.name, measure.group]), address[name], (value) => update({ [name]: value }));
   const save = (id, text, act) => h("button", { type: "button", id, onclick: act }, text);
@@ -48,7 +72,7 @@ function drawPage() {
     drawBar(),
     h("main", {},
       h("section", { id: "left", "aria-label": "Heads" },
-        h("div", { class: "row" }, segmented("view", "Show heads as", VIEWS, address.view, (view) => update({ view })),
+        h("div", { class: "row" }, segmented("view", "Show heads as", VIEWS, address.view, (view) => update({ view })), drawGoTo(),
           h("div", { class: "tools" }, save("csv", "CSV", () => shown() && download(fileName(shown(), "csv"), "text/csv", csvOf(shown()))),
             save("svg", "SVG", () => find("#grid") && download(fileName(shown(), "svg"), "image/svg+xml", svgText(find("#grid")))))),
         h("h2", { id: "title" }), h("p", { id: "note", class: "quiet small" }), h("div", { id: "stage" }, h("div", { id: "heads" }), h("div", { id: "under" }))),
@@ -167,11 +191,16 @@ async function start() {
     if (changed(before, ...Object.keys(DEFAULTS).filter((name) => !["example", "maps", "claims"].includes(name)))) render();
     if (changed(before, "task", "state", "seed", "head", "pins", "example", "maps", "theme", "measure")) renderCards();
   });
-  addEventListener("hashchange", () => { readAddress(); everything(); });
+  addEventListener("hashchange", () => {
+    readAddress();
+    everything();
+    if (address.head) showCard();
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", everything);
   let width = innerWidth;
   addEventListener("resize", () => { if (width !== innerWidth) { width = innerWidth; render(); } });
   everything();
+  if (address.head) showCard();
   find("#page").removeAttribute("aria-busy");
 }
 
