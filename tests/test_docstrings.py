@@ -150,7 +150,7 @@ def test_names_in_docstrings_exist():
         ("fine_tuning.epochs", True),
         ("numpy.triu_indices", True),
         ("annotations.check", False),
-        ("running.erase", False),
+        ("running.no_such_name", False),
         ("tables.SWAPS", False),
         ("no_such_name", False),
     ],

@@ -9,7 +9,7 @@ def main(job: Job) -> None:
     import pandas as pd
 
     from darksecrets.beyond.faithfulness.declared import TABLES, Settings
-    from darksecrets.beyond.faithfulness.measure import tables
+    from darksecrets.beyond.faithfulness.measure.running import tables
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.models.reading import readings

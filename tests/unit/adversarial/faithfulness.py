@@ -8,14 +8,9 @@ import numpy.typing as npt
 
 from adversarial.trials import NULL, POWER, Size, Statements, Trial
 from darksecrets.beyond.faithfulness.declared import IMPORTANCE
-from darksecrets.beyond.faithfulness.measure import (
-    REVERSED,
-    Measured,
-    Rankings,
-    _agreements,
-    agreements,
-    erased,
-)
+from darksecrets.beyond.faithfulness.measure.erasure import REVERSED
+from darksecrets.beyond.faithfulness.measure.explanations import Measured, Rankings, _agreements
+from darksecrets.beyond.faithfulness.measure.statistics import agreements, erased
 from darksecrets.core.run.columns import TOKEN_KINDS
 
 Floats = npt.NDArray[np.float64]

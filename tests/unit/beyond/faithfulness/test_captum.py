@@ -6,7 +6,7 @@ from captum.attr import LayerGradientXActivation
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.beyond.faithfulness.measure import run
+from darksecrets.beyond.faithfulness.measure.explanations import run
 from darksecrets.core.models.loading import load_classifier
 
 

@@ -8,8 +8,10 @@ import torch
 from glue import TASKS
 from tiny_models import save_classifier
 
-from darksecrets.beyond.faithfulness import measure
-from darksecrets.beyond.faithfulness.measure import Examples, decide, erase, first_tokens, run
+from darksecrets.beyond.faithfulness.measure import erasure
+from darksecrets.beyond.faithfulness.measure.erasure import decide, erase, first_tokens
+from darksecrets.beyond.faithfulness.measure.examples import Examples
+from darksecrets.beyond.faithfulness.measure.explanations import run
 from darksecrets.core.models.hooks import Call, Intervention, intervene, observe
 from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.losses import loss
@@ -184,7 +186,7 @@ def test_tokens_are_erased_until_the_decision_changes(tmp_path, monkeypatch):
         pairs = zip(rows, erased, strict=True)
         return [int(row == 0 and {3, 4} <= set(tokens.tolist())) for row, tokens in pairs]
 
-    monkeypatch.setattr(measure, "decide", decided)
+    monkeypatch.setattr(erasure, "decide", decided)
     orders = {
         "at once": [np.array([3, 4, 1, 2, 5]), np.array([1, 2, 3])],
         "last": [np.array([1, 2, 3, 5, 4]), np.array([1, 2, 3])],

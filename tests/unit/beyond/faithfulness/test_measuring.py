@@ -21,16 +21,10 @@ from darksecrets.beyond.faithfulness.declared import (
     FAITHFULNESS,
     Settings,
 )
-from darksecrets.beyond.faithfulness.measure import (
-    Examples,
-    Measured,
-    measure,
-    orders,
-    read,
-    run,
-    stretched,
-    tables,
-)
+from darksecrets.beyond.faithfulness.measure.erasure import orders
+from darksecrets.beyond.faithfulness.measure.examples import Examples, read
+from darksecrets.beyond.faithfulness.measure.explanations import Measured, measure, run, stretched
+from darksecrets.beyond.faithfulness.measure.running import tables
 from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.reading import readings
 from darksecrets.core.models.tokenizing import load_tokenizer

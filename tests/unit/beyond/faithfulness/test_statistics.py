@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from darksecrets.beyond.faithfulness import measure
 from darksecrets.beyond.faithfulness.declared import COMPARED, IMPORTANCE
-from darksecrets.beyond.faithfulness.measure import Measured
+from darksecrets.beyond.faithfulness.measure import statistics
+from darksecrets.beyond.faithfulness.measure.explanations import Measured
 from darksecrets.core.run.columns import TOKEN_KINDS
 from darksecrets.core.stats.kendall import least_significant
 
@@ -38,7 +38,7 @@ def models() -> dict[str, Measured]:
 
 
 def test_relative_gradients_are_ratios_of_means(models):
-    table = measure.gradients(models, "random/seed-1", 0)["finetuned/seed-1"]
+    table = statistics.gradients(models, "random/seed-1", 0)["finetuned/seed-1"]
     own, random = models.values()
 
     def expected(found: Measured, kind: int, layers: list[int], heads: list[int]) -> float:
@@ -66,18 +66,18 @@ def test_relative_gradients_are_ratios_of_means(models):
 def test_kinds_without_tokens_have_no_rows(models):
     own = models["finetuned/seed-1"]
     own.gradients[:, 3] = np.nan
-    table = measure.gradients(models, "random/seed-1", 0)["finetuned/seed-1"]
+    table = statistics.gradients(models, "random/seed-1", 0)["finetuned/seed-1"]
     assert "word" not in set(table["kind"])
 
 
 def test_no_gradient_at_all_has_no_ratio():
     nothing = np.zeros((8, 2))
-    assert np.isnan(measure.ratio(nothing, nothing, 0).value).all()
+    assert np.isnan(statistics.ratio(nothing, nothing, 0).value).all()
 
 
 def test_agreement_is_a_mean_of_examples(models):
     tokens = [10] * EXAMPLES
-    table = measure.agreements(models, tokens, 0)["finetuned/seed-1"]
+    table = statistics.agreements(models, tokens, 0)["finetuned/seed-1"]
     own, least = models["finetuned/seed-1"], least_significant(10)
     for number, name in enumerate(COMPARED):
         row = of_kind(table, "compared", name, 1, 2)
@@ -93,17 +93,17 @@ def test_agreement_is_a_mean_of_examples(models):
 
 def test_intervals_are_students():
     values = np.random.default_rng(1).normal(size=(12, 30))
-    found = measure.mean(values, 0)
+    found = statistics.mean(values, 0)
     reach = t.isf(0.025, 11) * values.std(axis=0, ddof=1) / math.sqrt(12)
     np.testing.assert_allclose(found.high - found.low, 2 * reach, rtol=0.15)
-    few = measure.mean(values[:5], 0)
+    few = statistics.mean(values[:5], 0)
     assert np.isnan([few.low, few.high]).all()
     np.testing.assert_allclose(few.value, values[:5].mean(axis=0))
 
 
 def test_layers_and_the_encoder_are_means_over_heads_with_a_value():
     values = np.array([[[[1.0, 3.0], [np.nan, 5.0]]]])
-    np.testing.assert_allclose(measure.stack_levels(values)[0, 0], [1, 3, np.nan, 5, 2, 5, 3])
+    np.testing.assert_allclose(statistics.stack_levels(values)[0, 0], [1, 3, np.nan, 5, 2, 5, 3])
 
 
 def test_erased_tokens_are_compared_on_the_same_examples():
@@ -114,7 +114,7 @@ def test_erased_tokens_are_compared_on_the_same_examples():
         found[f"{name} reversed"] = rng.uniform(0.5, 1, 10)
     found["weights"][3] = np.nan  # never changes
     found["random 1"], found["random 2"] = rng.uniform(0.2, 1, (2, 10))
-    table = measure.erased(found, 2, 0).set_index("importance")
+    table = statistics.erased(found, 2, 0).set_index("importance")
     shares = np.nan_to_num(found["weights"], nan=1)
     random = (found["random 1"] + found["random 2"]) / 2
     row = table.loc["weights"]

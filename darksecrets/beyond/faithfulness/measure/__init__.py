@@ -1,0 +1,1 @@
+"""Whether attention explains decisions: gradients, rank correlations, and erasing tokens."""
