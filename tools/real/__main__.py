@@ -12,8 +12,6 @@ import sys
 from pathlib import Path
 
 from tools.real.kept import ROOT, TABLES, RealRunError, Run, keep
-from tools.real.pages import write
-from tools.real.parts import compare
 
 
 def main() -> None:
@@ -30,6 +28,8 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         if arguments.command == "compare":
+            from tools.real.parts import compare
+
             print(compare(Run(arguments.run)))
         else:
             make_pages({name: getattr(arguments, name) for name in TABLES})
@@ -39,7 +39,12 @@ def main() -> None:
 
 def make_pages(runs: dict[str, Path | None]) -> None:
     """Keep the tables of runs that are given, and fill the pages."""
-    keep({name: run for name, run in runs.items() if run is not None})
+    given = {name: run for name, run in runs.items() if run is not None}
+    keep(given)
+    from tools.real.pages import compare_encoders, write  # they read which runs are kept
+
+    if given:
+        compare_encoders()
     changed = [str(page.relative_to(ROOT)) for page in write()]
     print(f"Changed: {', '.join(changed) or 'nothing'}.")
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tools.real.kept import ROOT, RealRunError
-from tools.real.parts import PARTS
+from darksecrets.core.run.files import write_text
+from darksecrets.pages.encoders.page import html
+from darksecrets.pages.encoders.reading import read
+from tools.real.kept import KEPT, ROOT, RealRunError
+from tools.real.parts import ENCODERS, PARTS
 
 PART = re.compile(r"<!--= ([\w-]+) -->.*?<!--/-->", re.DOTALL)
 """A part of a page, between two comments: the first names it."""
@@ -26,6 +29,13 @@ def fill(text: str, page: str) -> str:
         return f"<!--= {name} -->{PARTS[name]()}<!--/-->"
 
     return PART.sub(make, text)
+
+
+def compare_encoders() -> None:
+    """Write the page of all kept encoders side by side, if there are several."""
+    if len(ENCODERS) > 1:
+        runs = read([KEPT / name for name in ENCODERS])
+        write_text(html(runs), KEPT / "encoders.html")
 
 
 def find_pages() -> list[Path]:
