@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-WORDS = 500
+WORDS = 540
 
 
 @pytest.fixture(scope="module")

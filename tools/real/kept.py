@@ -84,7 +84,6 @@ TABLES = {
         "last_layers",
         "patterns",
         "framenet_heads",
-        "attention_levels",
         "head_ablation",
         "layer_ablation",
         "survival",

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tools.real.kept import BEYOND, KEPT, PAPER, ROOT
+from tools.real.kept import BEYOND, KEPT, MULTILINGUAL, PAPER, ROOT
 from tools.real.pages import PART
 
 PAGES = ("README.md", "docs/findings.md", "docs/real-run.md", "docs/replication.md")
@@ -220,13 +220,42 @@ def f1_of_the_most_frequent_label() -> bool:
     return (round(rows["chance"], 1), round(rows["baseline"], 1)) == (81.6, 83.8)
 
 
+def there_are_two_encoders_of_6_and_12_layers() -> bool:
+    shapes = {}
+    for run in (PAPER, MULTILINGUAL):
+        rows = table("cosine", run)
+        shapes[run] = (rows["layer"].max(), rows["head"].max(), rows["seed"].nunique())
+    known = config(MULTILINGUAL)
+    return (
+        shapes == {PAPER: (6, 12, 3), MULTILINGUAL: (12, 12, 2)}
+        and [*known["tasks"]] == ["MRPC", "STS-B", "SST-2"]
+        and learned(MULTILINGUAL) == set(known["tasks"])
+    )
+
+
+def last_layers_of_the_second_encoder_change_more_but_not_most() -> bool:
+    rows = table("last_layers", MULTILINGUAL).query("scale == 'change'")
+    return (rows["last"] > rows["rest"]).all() and not rows["greatest"].any()
+
+
 DECIDED: dict[str, Callable[[], bool]] = {
     "Not replicated yet: the paper's own model": other_models_and_tasks_are_not_in_the_run,
     "| tasks | MRPC, STS-B, SST-2, QQP, RTE, QNLI, MNLI |": model_is_small_and_seeds_are_three,
-    "Results so far are of a 6-layer encoder.": model_is_small_and_seeds_are_three,
+    "Results so far are of two small encoders.": there_are_two_encoders_of_6_and_12_layers,
     "*Fine-tuning changes attention most in the last two layers": last_two_layers_change_most,
-    "6-layer encoder, three seeds ([findings]": model_is_small_and_seeds_are_three,
-    "On the tasks learned (all but RTE), §": rte_is_the_one_task_that_no_seed_learned,
+    "Two encoders ([findings]": there_are_two_encoders_of_6_and_12_layers,
+    "a second one a [12-layer encoder]": there_are_two_encoders_of_6_and_12_layers,
+    "**In short**, of the six-layer encoder": model_is_small_and_seeds_are_three,
+    "Neither is **the paper's": other_models_and_tasks_are_not_in_the_run,
+    "last two layers change more than the mean": (
+        last_layers_of_the_second_encoder_change_more_but_not_most
+    ),
+    "of both encoders stand [side by side]": there_are_two_encoders_of_6_and_12_layers,
+    "**Of both encoders**, on the tasks": there_are_two_encoders_of_6_and_12_layers,
+    "[Multilingual E5 small]": there_are_two_encoders_of_6_and_12_layers,
+    "12 layers of 12 heads, 384 wide": there_are_two_encoders_of_6_and_12_layers,
+    "SST-2 with two seeds": there_are_two_encoders_of_6_and_12_layers,
+    "on the tasks learned (all but RTE), §": rte_is_the_one_task_that_no_seed_learned,
     "- A vision-language model": other_models_and_tasks_are_not_in_the_run,
     "The run has a [six-layer encoder], four tasks": model_is_small_and_seeds_are_three,
     "Fine-tuning changes the last two layers most.": last_two_layers_change_most,
@@ -272,7 +301,7 @@ NO_RESULT = (
     "You need Python 3.11",
     "Figure 7 needs tags and parses",
     "| run | machine | time |",
-    "an answer below is about this encoder, never a verdict",
+    "an answer below is about these encoders, never a verdict",
     "On all of the paper's tasks together, §.",
     "The last column has the answer on the tasks",
     "claims.csv] the answers on all tasks",
