@@ -257,8 +257,8 @@ def draw_trees(sources: kit.Sources) -> kit.Figure:
 def _headline_of_trees(table: pd.DataFrame, places: Mapping[str, str]) -> str:
     """Which trees of the pre-trained encoder have more gold arcs than chains and random weights."""
     gains = kit.pick(trees_over_random(table), state=PRETRAINED)
-    over = gains.set_index("tree")["low"] > 0
-    chains = kit.pick(table, state=PRETRAINED).set_index("tree")["over_chain_low"] > 0
+    over = gains.groupby("tree")["low"].min() > 0
+    chains = kit.pick(table, state=PRETRAINED).groupby("tree")["over_chain_low"].min() > 0
     named_trees = {tree: name.partition(",")[0] for tree, name in places.items() if tree != ANY}
     above = [name for tree, name in named_trees.items() if over[tree] and chains[tree]]
     if not above:
