@@ -157,8 +157,10 @@ def check_shared_gpus(config: Mapping[str, Any], found: int, at_a_time: int) -> 
             f"{'s' if found > 1 else ''}, {jobs} on each. Set jobs_per_gpu to "
             f"{math.ceil(at_a_time / found)}, or give --resources gpu={found * jobs}."
         )
+    if jobs == 1:
+        return
     memory, needed = gpus.memory(), resources.gpu_memory_needed(config)
-    if jobs > 1 and 0 < memory < jobs * needed:
+    if 0 < memory < jobs * needed:
         raise InputError(
             f"jobs_per_gpu is {jobs}, and a training needs about {needed / 1e9:.1f} GB of a GPU "
             f"with {memory / 1e9:.1f} GB. Set it to {max(1, memory // needed)}."
