@@ -58,6 +58,15 @@ class Tree:
         arcs = np.sort(np.stack([real, heads[real]], axis=1), axis=1)
         return cls(distances, distances[root], arcs, counted, root)
 
+    @property
+    def gold(self) -> set[tuple[int, int]]:
+        """Its arcs as a set."""
+        return {(first, second) for first, second in self.arcs.tolist()}
+
+    def count_found(self, distances: Floats) -> int:
+        """How many of its arcs the spanning tree of [words, words] distances has."""
+        return len(self.gold & spanning_tree(distances, self.counted))
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -228,18 +237,14 @@ def score(states: WordStates, trees: Sequence[Tree], scored: Sequence[int], maps
     rows = []
     for number in scored:
         tree = trees[number]
-        own, _ = padded_states(states, [number])
-        with torch.no_grad():
-            distances = maps.distances(own)[:, 0].double().numpy()
-            depths = maps.depths(own)[:, 0].double().numpy()
-        gold = {tuple(arc) for arc in tree.arcs.tolist()}
-        chain = len(gold & _neighbours(tree.counted))
+        distances, depths = _apply(maps, states, number)
+        chain = len(tree.gold & _neighbours(tree.counted))
         rows.append(
             [
                 (
-                    len(gold & spanning_tree(apart, tree.counted)),
+                    tree.count_found(apart),
                     chain,
-                    len(gold),
+                    len(tree.arcs),
                     np.where(tree.counted, deep, np.inf).argmin() == tree.root,
                     *_correlations(tree, apart, deep),
                 )
@@ -255,13 +260,18 @@ def count_found(
     """[sentences, layers] gold arcs in the spanning trees of some sentences."""
     found = np.zeros((len(chosen), len(states.layers)))
     for row, number in zip(found, chosen, strict=True):
-        tree = trees[number]
-        gold = {tuple(arc) for arc in tree.arcs.tolist()}
-        own, _ = padded_states(states, [number])
-        with torch.no_grad():
-            distances = maps.distances(own)[:, 0].double().numpy()
-        row[:] = [len(gold & spanning_tree(apart, tree.counted)) for apart in distances]
+        distances, _ = _apply(maps, states, number)
+        row[:] = [trees[number].count_found(apart) for apart in distances]
     return found
+
+
+def _apply(maps: Maps, states: WordStates, number: int) -> tuple[Floats, Floats]:
+    """Distances [layers, words, words] and depths [layers, words] of one sentence."""
+    own, _ = padded_states(states, [number])
+    with torch.no_grad():
+        distances = maps.distances(own)[:, 0].double().numpy()
+        depths = maps.depths(own)[:, 0].double().numpy()
+    return distances, depths
 
 
 def _neighbours(counted: Flags) -> set[tuple[int, int]]:
