@@ -24,8 +24,14 @@ RUN python3.11 -m venv /opt/darksecrets/venv \
 
 # The package itself, for the command `darksecrets`; jobs use that of the mounted project.
 COPY pyproject.toml /opt/darksecrets/package/pyproject.toml
+COPY setup.py /opt/darksecrets/package/setup.py
 COPY README.md /opt/darksecrets/package/README.md
+COPY Snakefile /opt/darksecrets/package/Snakefile
 COPY darksecrets /opt/darksecrets/package/darksecrets
+COPY workflow /opt/darksecrets/package/workflow
+COPY scripts /opt/darksecrets/package/scripts
+COPY config /opt/darksecrets/package/config
+COPY envs /opt/darksecrets/package/envs
 RUN /opt/darksecrets/venv/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation /opt/darksecrets/package
 
 # Any user may run the image, and another may own the mounted project: caches go to a home that all can write to (Apptainer

@@ -310,7 +310,8 @@ def test_the_image_is_what_the_installation_script_can_read_and_the_project_says
     assert [step for step in steps if not any(re.fullmatch(form, step) for form in forms)] == []
     copied = [step.split()[1] for step in steps if step.startswith("COPY")]
     sent = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if "!" in line]
-    package = ["pyproject.toml", "README.md", "darksecrets"]
+    package = ["pyproject.toml", "setup.py", "README.md", "Snakefile", "darksecrets"]
+    package += ["workflow", "scripts", "config", "envs"]
     assert copied == sent == ["requirements.lock", "requirements-torch.txt", *package]
     version = darksecrets.__version__
     assert f'image.version="{version}"' in text

@@ -62,7 +62,11 @@ def files(folder):
 
 def test_an_installed_package_has_every_file_and_works_in_another_folder(clone, site, tmp_path):
     installed = files(site / "darksecrets")
-    assert installed == files(clone / "darksecrets")
+    project = {name for name in installed if name.startswith("project/")}
+    assert installed - project == files(clone / "darksecrets")
+    parts = ("workflow", "scripts", "config", "envs")
+    expected = {f"{part}/{name}" for part in parts for name in files(clone / part)}
+    assert {name.removeprefix("project/") for name in project} == {"Snakefile", *expected}
 
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)  # somebody else's repository
     identity = ("-c", "user.name=somebody", "-c", "user.email=somebody@localhost")

@@ -36,7 +36,7 @@ MOST_WORDS = {
     "training.md": 300,
     "languages.md": 600,
     "labelling.md": 450,
-    "cluster.md": 650,
+    "cluster.md": 680,
     "executors.md": 400,
     "gpu.md": 300,
     "resources.md": 300,

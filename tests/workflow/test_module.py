@@ -4,10 +4,13 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+
+from darksecrets.core.run.version import __version__
 
 OUTER = """
 module darksecrets:
@@ -66,9 +69,9 @@ def hosted(root, tmp_path):
 
 
 @pytest.fixture
-def small(smoke_config):
+def small(root, smoke_config):
     """The smoke configuration, with one task and one seed."""
-    text = Path(smoke_config).read_text()
+    text = Path(smoke_config).read_text().replace("<project>/tests", f"{root}/tests")
     return yaml.safe_load(text) | {"run": "inner", "tasks": ["RTE"], "seeds": [1]}
 
 
@@ -83,35 +86,55 @@ def test_rules_run_as_a_module_of_another_workflow(root, snakemake, small, tmp_p
     assert int((project / "heads.txt").read_text()) == table.count("\n") - 1 > 0
 
 
+def install(repository: Path, folder: Path) -> None:
+    """Install the package as pip does from a repository; what it depends on is there."""
+    options = ["--no-deps", "--no-index", "--no-build-isolation", "--quiet"]
+    source = f"git+{repository.as_uri()}"
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(folder), source]
+    subprocess.run(command, check=True)
+
+
 @pytest.mark.thorough
-def test_rules_run_from_a_hosted_repository_as_snakedeploy_declares_it(
-    root, snakemake, planned, small, hosted, tmp_path
-):
+def test_a_hosted_workflow_runs_the_installed_package(planned, small, hosted, tmp_path):
     repository, environment = hosted
     project = tmp_path / "deployed"
     (project / "config").mkdir(parents=True)
     config = project / "config" / "config.yaml"
     config.write_text(yaml.safe_dump(small))
-
-    def call(*arguments):
-        options = {"config": str(config), "root": project, "environment": environment}
-        return snakemake(project, *arguments, **options).stdout
-
     release = commit(repository)
     (project / "Snakefile").write_text(DEPLOYED.format(commit=release))
+    install(repository, tmp_path / "site")
+
+    environment["PYTHONPATH"] = str(tmp_path / "site")
+
+    def call(*arguments):
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+        return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+
     targets = ("results/inner/annotation/RTE.jsonl", "results/inner/figures/figure4.svg")
-    call(*targets)
+    made = call(*targets)
+    assert made.returncode == 0, made.stderr
     record = json.loads((project / "results/inner/records/prepare_dataset/RTE.json").read_text())
-    assert release.startswith(record["environment"]["darksecrets"]["commit"])
-    by_default = planned(call("-n"))
+    assert record["environment"]["darksecrets"]["commit"] == release[:12]
+    by_default = planned(call("-n").stdout)
     assert by_default["draw_attention"] == by_default["draw_ablation"] == 1
     assert by_default["finetune"] == 2
 
-    figures = repository / "darksecrets" / "paper" / "framenet" / "figures"
+    figures = tmp_path / "site" / "darksecrets" / "paper" / "framenet" / "figures"
     with (figures / "figure4.py").open("a") as module:
         module.write("\n_ANOTHER_VERSION = True\n")
-    (project / "Snakefile").write_text(DEPLOYED.format(commit=commit(repository)))
-    assert planned(call("-n", *targets)) == {"draw_framenet": 1}
+    assert planned(call("-n", *targets).stdout) == {"draw_framenet": 1}
+
+    (found,) = (tmp_path / "site").glob("darksecrets-*.dist-info")
+    metadata = found / "METADATA"
+    metadata.write_text(metadata.read_text().replace("\nVersion: ", "\nVersion: 9."))
+    refused = call(*targets).stderr
+    assert f"which here has version 9.{__version__}. Install it" in refused
+    assert f"git+https://github.com/somebody/darksecrets@{release}" in refused
+
+
+def test_the_hosted_file_names_the_version_of_the_package(root):
+    assert f'VERSION = "{__version__}"' in (root / "workflow" / "Snakefile").read_text()
 
 
 @pytest.mark.thorough

@@ -6,8 +6,8 @@ What stands here is read, and needed to build the graph. Each names an open issu
 The rule files also use attributes of ``workflow`` that Snakemake's own documentation only shows in
 examples: ``current_basedir``, ``main_snakefile``, ``configfiles``, ``overwrite_configfiles``,
 ``is_main_process``, ``local_exec`` and ``remote_exec``. Only ``config_settings`` tells what the
-command line set from what a file did. ``workflow/Snakefile``, which runs before this package can be
-imported, uses the ``hosted_repo`` of a ``HostingProviderFile``.
+command line set from what a file did. ``workflow/Snakefile`` uses ``repo`` and ``ref`` of a
+``HostingProviderFile``.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ def mark_in_place(path: str | Path) -> str:
     return marked
 
 
-def let_scripts_import_from(project: Path) -> None:
-    """Put the project's folder before what is installed on the search path of scripts.
+def let_scripts_import_from(folder: Path) -> None:
+    """Put the folder of this package before what is installed on the search path of scripts.
 
     Snakemake adds its own search path to theirs, but last (issues 412 and 956): another version of
     the package that happens to be installed would be imported instead of the one whose digest the
     rules have.
     """
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    paths = dict.fromkeys([str(project), *filter(None, known)])
+    paths = dict.fromkeys([str(folder), *filter(None, known)])
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 

@@ -26,7 +26,7 @@ import yaml
 
 from darksecrets.beyond import analyses
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import read_yaml, write_json
+from darksecrets.core.run.files import PACKAGE, PROJECT, read_yaml, write_json
 from workflow.lib import constants, tasks
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
@@ -220,8 +220,8 @@ def _within_project(value: Any) -> Any:  # noqa: ANN401 - a tree of YAML
 
 def _relative(path: str) -> str:
     """A path within the project as one from this folder."""
-    project = Path(__file__).parents[2]
-    return str(Path(os.path.relpath(project)) / path)
+    of_package = Path(path).parts[0] == PACKAGE.name
+    return str(Path(os.path.relpath(PACKAGE.parent if of_package else PROJECT)) / path)
 
 
 def _choose_tasks(config: dict[str, Any]) -> None:

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from darksecrets.beyond import analyses
+from darksecrets.core.run.files import PACKAGE
 
-ROOT = Path(__file__).parents[2]
 _FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)*", re.MULTILINE)
 _IMPORT = re.compile(
     r"^[ \t]*(?:from ([\w.]+) import (?:\(([^)]*)\)|(.*))|import ([\w., ]+))", re.MULTILINE
@@ -59,7 +59,7 @@ def _imports_of(file: Path) -> tuple[Path, ...]:
     beside = (file.with_name(f"{name}.py") for name in names if "." not in name)
     found = [path for path in beside if path.is_file()]
     found += [path for name in names for path in _locate(name)]
-    if file == ROOT / "darksecrets" / "beyond" / "analyses.py":
+    if file == PACKAGE / "beyond" / "analyses.py":
         for entry in analyses.entries():  # which it imports by name
             found += [entry, entry.with_name("__init__.py")]
     return tuple(found)
@@ -74,7 +74,7 @@ def _locate(name: str) -> tuple[Path, ...]:
     parent, _, _ = name.rpartition(".")
     if not parent and name != "darksecrets":
         return ()
-    base = ROOT.joinpath(*name.split("."))
+    base = PACKAGE.parent.joinpath(*name.split("."))
     file = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
     own = (file,) if file.is_file() else ()
     return (*_locate(parent), *own) if parent else own

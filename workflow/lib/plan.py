@@ -18,6 +18,7 @@ from snakemake.cli import parse_args
 from snakemake.resources import GroupResources
 
 from workflow.lib import compat
+from workflow.lib.targets import is_snakemake
 
 LOCAL = ("local", "dryrun", "touch")
 """Executors that submit nothing."""
@@ -131,10 +132,12 @@ def describe(dag: Any, arguments: Sequence[str]) -> str:  # noqa: ANN401 - of Sn
 
     Args:
         dag: The graph of jobs.
-        arguments: Those of the command, without its name.
+        arguments: The command, `sys.argv`; another one than Snakemake's submits nothing.
     """
+    if not is_snakemake(arguments):
+        return ""
     with contextlib.redirect_stderr(io.StringIO()):  # it names the profiles once more
-        _, given = parse_args(list(arguments))
+        _, given = parse_args(list(arguments[1:]))
     if given.executor in (None, *LOCAL):
         return ""
     file = getattr(given, "slurm_partition_config", None)  # or a mark for "not given"

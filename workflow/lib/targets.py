@@ -19,11 +19,10 @@ def explain_unknown(arguments: Sequence[str], known: Collection[str]) -> str:
         arguments: The command, `sys.argv`; another one than Snakemake's has no targets.
         known: Names of the rules.
     """
-    command = Path(arguments[0])
     words = list(arguments[1:])
     # Parsing takes a tenth of a second: only if a word may be a misspelled name.
     unknown = any(_may_be_name(word) and word not in known for word in words)
-    if not unknown or "snakemake" not in (command.stem, command.parent.name):
+    if not unknown or not is_snakemake(arguments):
         return ""
     given, _ = get_argument_parser().parse_known_args(words)
     for target in map(str, given.targets or ()):
@@ -34,6 +33,12 @@ def explain_unknown(arguments: Sequence[str], known: Collection[str]) -> str:
         hint = f"Did you mean {names}? " if close else ""
         return f"There is no target '{target}'. {hint}snakemake --list-rules has all of them."
     return ""
+
+
+def is_snakemake(arguments: Sequence[str]) -> bool:
+    """Whether a command is Snakemake's, and not that of a program that calls Snakemake."""
+    command = Path(arguments[0])
+    return "snakemake" in (command.stem, command.parent.name)
 
 
 def _may_be_name(word: str) -> bool:

@@ -25,11 +25,7 @@ def require_known_targets() -> None:
 
 def print_plan() -> None:
     """After a plan: print what would be submitted, and what that requests."""
-    if (
-        workflow.dryrun
-        and len(workflow.dag)
-        and (said := plan.describe(workflow.dag, sys.argv[1:]))
-    ):
+    if workflow.dryrun and len(workflow.dag) and (said := plan.describe(workflow.dag, sys.argv)):
         print(f"\n{said}")
 
 

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-#: Data shipped with the package: word lists, labelled maps, the paper's numbers, the tiny BERT.
-RESOURCES = Path(__file__).parents[2] / "resources"
+PACKAGE = Path(__file__).parents[2]
+RESOURCES = PACKAGE / "resources"
+"""Data shipped with the package: word lists, labelled maps, the paper's numbers, the tiny BERT."""
+PROJECT = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parent
+"""Folder of the workflow: inside an installed package, around that of a checkout."""
 
 
 def is_shipped(path: Path) -> bool:

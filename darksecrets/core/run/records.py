@@ -272,16 +272,29 @@ def _find_version(library: str) -> str | None:
 
 @cache
 def find_commit() -> str | None:
-    """The project's commit, `-dirty` if there are uncommitted changes; None outside a checkout."""
+    """The project's commit, `-dirty` if there are uncommitted changes; None if it is not known.
+
+    Of an installed package it is the one that pip was given, if it installed from a repository.
+    """
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     root = Path(__file__).parents[3]
     if not (root / ".git").exists():  # installed: an enclosing repository is another project's
-        return None
+        return _find_installed_commit()
     try:
         run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return run.stdout.strip()
+
+
+def _find_installed_commit() -> str | None:
+    """The commit that pip noted (PEP 610)."""
+    try:
+        noted = importlib.metadata.distribution("darksecrets").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    commit = json.loads(noted or "{}").get("vcs_info", {}).get("commit_id")
+    return commit[:12] if commit else None
 
 
 @cache

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
+from darksecrets.core.run.files import PROJECT as ROOT
 from workflow.lib import imports
-from workflow.lib.imports import ROOT, digest, files_of
+from workflow.lib.imports import digest, files_of
 
 # The independent computation: run all imports of a script, including those inside functions, in a
 # new process and list the loaded modules.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.lib.plan import Request, table_of
+from workflow.lib.plan import Request, describe, table_of
 
 PROFILE = Path(__file__).parents[3] / "profiles" / "slurm"
 
@@ -37,6 +37,10 @@ def test_a_plan_with_the_profile_of_slurm_ends_with_what_is_submitted(
     assert data[-2:] == ["0", "batch"]
     assert int(data[1]) < int(data[2]), "a job of several steps"
     assert "\n    Job " not in said, "single jobs are not listed"
+
+
+def test_a_program_that_calls_snakemake_submits_nothing():
+    assert describe(None, ["/usr/bin/pytest", "-q", "--no-such-option"]) == ""
 
 
 @pytest.mark.slow
