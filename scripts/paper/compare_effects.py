@@ -26,7 +26,7 @@ def main(job: Job) -> None:
     draws = {key: params.resampling[key] for key in ("bootstrap", "permutations", "seed")}
     found = {
         tables.TASK_AGREEMENT: agreement.task_agreement(heads, params.metrics, draws),
-        tables.WORST_HEADS: agreement.worst_heads(heads, params.metrics, draws, words),
+        tables.WORST_HEADS: agreement.worst_heads(heads, params.metrics, draws),
         tables.LINKED_GROUPS: groups,
     }
     for declared, table in found.items():

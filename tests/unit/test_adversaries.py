@@ -49,12 +49,11 @@ ELSEWHERE = {
     "framenet_controls": {"p_value", "difference"},
     "learned": {"p_value"},  # tests/unit/paper/finetuning/test_comparison.py
     "equal_word_controls": {"difference"},  # see equal_words
-    "token_pair_correlations": {"weight", "weight_p", "weight_q", "over_control", "over_control_q"},
+    "token_pair_correlations": {"weight", "over_control"},
     "head_ablation": {"delta"},  # see p_value
     "layer_ablation": {"delta"},
     "set_ablation": {"delta"},
-    "survival": {"helped_p", "helped_q", "hurt_p", "hurt_q"},  # counts
-    "worst_heads": {"q_value", "equal_words_q"},  # of head_ablation and equal_words
+    "worst_heads": {"q_value"},  # of head_ablation
     "smaller_models": {"delta"},  # of pruning_curves
     "pattern_maps": {"probability"},  # of a classifier
     "pattern_predictions": {"probability_.*"},

@@ -136,12 +136,6 @@ FAITHFULNESS = Table(
             "share of the examples whose τ is beyond those of 95 % of random orders",
             optional=True,
         ),
-        share(
-            "shuffled_significant",
-            "the same if the second ranking is shuffled",
-            optional=True,
-            control_of="significant",
-        ),
         like(_EXAMPLES, "examples whose rankings are compared", low=0),
     ),
     key=(*names(*MAPS), "compared", "layer", "head"),
@@ -172,10 +166,6 @@ ERASURE = Table(
             control_of="erased",
         ),
         *add_ends(like(_DIFFERENCE, "`erased` − `random`", name="over_random")),
-        *add_ends(
-            like(_DIFFERENCE, f"`erased` − that of `{WEIGHTS}`; 0 for these", name="over_weights")
-        ),
-        share("flipped", "share of the examples whose decision changes"),
         _EXAMPLES,
     ),
     key=(*names(*MODEL), "importance"),

@@ -399,13 +399,6 @@ LEARNED_GATES = Table(
         like(_SCORE, "score with the heads: mean over `draws`"),
         *_DELTA,
         *_OVER_RANDOM,
-        like(
-            P_VALUE,
-            "one-sided: share of the random sets, and this one, that score at least as well; "
-            "empty with fewer than 20",
-            name="p_random",
-            optional=True,
-        ),
         _CHANCE,
         integer("examples", "examples of the validation split", low=1),
         integer("draws", "sets of heads of this kind", low=1),

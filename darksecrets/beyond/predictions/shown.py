@@ -97,8 +97,11 @@ def draw_minimal_pairs(sources: kit.Sources) -> kit.Figure:
 # What stands in the place of a masked word, after Table 2 of Petroni et al. (2019).
 
 
+_RANK = kit.dot(kit.MARK, "+", 5.0, markeredgewidth=0.8)
+
+
 def draw_cloze(sources: kit.Sources) -> kit.Figure:
-    """Draw how often the right word is the first, and how often a condition changes nothing."""
+    """Draw the rank of the right word, and what a condition changes of the first word and of it."""
     table = sources.table(CLOZE)
     named_rows = table.assign(
         name=[
@@ -114,19 +117,26 @@ def draw_cloze(sources: kit.Sources) -> kit.Figure:
         where: dict[str, Any] = {"at": "name", "places": {name: name for name in rows["name"]}}
         if value == "first":
             kit.intervals(axes, rows, "majority", {"": _COUNTS["unigrams"]}, **where)
+            kit.intervals(axes, rows, "first_ten", {"": _WHOLE}, **where)
+            kit.intervals(axes, rows, "reciprocal_rank", {"": _RANK}, **where)
         others = random[random["name"].isin(rows["name"])]
         kit.intervals(axes, others, value, {"": _RANDOM}, **where)
         ends = (f"{value}_low", f"{value}_high")
         kit.intervals(axes, rows, value, {"": _MODEL}, ends=ends, **where)
-        axes.set_xlim(-0.03, 1.05)
+        if value == "change":
+            axes.axvline(0, color=kit.GREY, linewidth=0.5)
+        else:
+            axes.set_xlim(-0.03, 1.05)
 
-    def panel(rows: pd.DataFrame, x: str) -> kit.Panel:
-        return kit.Panel(draw, x=x, height=0.18 * len(rows) + 0.35, fixed=True)
+    def grid(value: str, title: str, x: str, rows: pd.DataFrame) -> kit.Grid:
+        panel = kit.Panel(draw, x=x, height=0.18 * len(rows) + 0.35, fixed=True)
+        return kit.Grid([value], panel, title=lambda _: title)
 
-    grids = [kit.Grid(["first"], panel(trained, "Right word first"), title=lambda _: "")]
+    grids = [grid("first", "", "Right word first", trained)]
     if len(changed):
-        title = "The first word stays the same"
-        grids.append(kit.Grid(["same"], panel(changed, "Share of items"), title=lambda _: title))
+        grids.append(grid("same", "The first word stays the same", "Share of items", changed))
+        title = "The right word's log-probability changes"
+        grids.append(grid("change", title, "Nats", changed))
     # Under another condition, such as a negation, the word need not be right.
     sets = trained[trained["same"].isna()]
     above = int((sets["first_low"] > sets["majority"]).sum())
@@ -137,6 +147,8 @@ def draw_cloze(sources: kit.Sources) -> kit.Figure:
         *grids,
         legend={
             "masked words": _MODEL,
+            "among the first ten": _WHOLE,
+            "mean of 1 / rank": _RANK,
             STATE_NAMES[RANDOM]: _RANDOM,
             "most frequent right word": _COUNTS["unigrams"],
         },

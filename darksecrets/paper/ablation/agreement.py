@@ -77,37 +77,27 @@ def task_agreement(
 
 
 def worst_heads(
-    heads: pd.DataFrame,
-    metrics: Mapping[str, str],
-    draws: Mapping[str, int],
-    equal_words: pd.DataFrame | None = None,
+    heads: pd.DataFrame, metrics: Mapping[str, str], draws: Mapping[str, int]
 ) -> pd.DataFrame:
-    """The worst heads of every task, the tasks that share them, and what they attend to.
+    """The worst heads of every task.
 
     Args:
         heads: `head_ablation.csv`.
         metrics: The metric to use of each task.
         draws: See `task_agreement`; ties are broken at random.
-        equal_words: `equal_words.csv`; None if no task has two sentences.
 
     Returns:
         `WORST_HEADS`: a row per state, task and rank.
     """
     tables = []
     for state, deltas in _effects_by_state(heads, metrics):
-        orders = _orders(deltas, draws["seed"])
-        pairs = {task: _places(deltas[task], order, 2) for task, order in orders.items()}
-        for task, order in orders.items():
+        for task, order in _orders(deltas, draws["seed"]).items():
             worst = _places(deltas[task], order, min(WORST, len(order)))
             table = worst.to_frame(index=False).assign(state=state, task=task)
             table["rank"] = range(1, len(table) + 1)
             mine = heads["task"].eq(task) & heads["state"].eq(state)
-            table = table.merge(_mean_over_seeds(heads[mine & heads["metric"].eq(metrics[task])]))
-            table["shared_with"] = [
-                " ".join(t for t in pairs if t != task and p in pairs[t] and p in pairs[task])
-                for p in worst
-            ]
-            tables.append(table.merge(_word_rows(equal_words, task, state), how="left", on=_PLACE))
+            own = _mean_over_seeds(heads[mine & heads["metric"].eq(metrics[task])])
+            tables.append(table.merge(own, how="left", on=_PLACE))
     return joined(tables, WORST_HEADS.names)
 
 
@@ -115,19 +105,6 @@ def _mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean `delta` of each head over seeds, and its largest q-value."""
     kept = rows.groupby([*_PLACE, "metric"], as_index=False)
     return kept.agg(delta=("delta", "mean"), q_value=("q_value", "max"))
-
-
-def _word_rows(words: pd.DataFrame | None, task: str, state: str) -> pd.DataFrame:
-    """What each head of a task's models gives to equal words; no rows if it was not measured."""
-    names = {
-        "equal_words": ("weight", "mean"),
-        "equal_words_control": ("control", "mean"),
-        "equal_words_q": ("q_value", "max"),
-    }
-    if words is None:
-        return pd.DataFrame(columns=[*_PLACE, *names]).astype(dict.fromkeys(_PLACE, "int64"))
-    mine = words[words["task"].eq(task) & words["state"].eq(state)]
-    return mine.groupby(_PLACE, as_index=False).agg(**names)
 
 
 def _effects_by_state(

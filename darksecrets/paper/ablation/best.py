@@ -12,7 +12,6 @@ from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import PARTS, SweepResult
 from darksecrets.core.interventions.scores import require_usable, weighted
-from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.selection import best_gain
 from darksecrets.paper.ablation.statistics import Resampling, differences_on_halves
 
@@ -72,7 +71,7 @@ def _row(whole: Floats, ones: Floats, others: Floats) -> dict[str, Any]:
 def survival(
     table: pd.DataFrame, means: pd.DataFrame, gains: pd.DataFrame, examples: int
 ) -> pd.DataFrame:
-    """Summarize a sweep per metric and kind: how many sets help or hurt, how many significantly.
+    """Summarize a sweep per metric and kind.
 
     Args:
         table: First table that `darksecrets.paper.ablation.statistics.effects` returns.
@@ -82,23 +81,9 @@ def survival(
 
     Returns:
         A row per metric and kind, head or layer: ``examples``, ``baseline``, ``sets`` (how many),
-        ``helped`` and ``hurt`` (score higher, lower), ``helped_p`` and ``hurt_p`` (of these,
-        significant without correction), ``helped_q`` and ``hurt_q`` (with it), then the columns
-        of ``means`` and of ``gains``.
+        then the columns of ``means`` and of ``gains``.
     """
     keys = ["metric", "kind"]
-    rows = [
-        {"metric": metric, "kind": kind, "examples": examples, **_counts(sets)}
-        for (metric, kind), sets in table.groupby(keys, sort=False)
-        if kind in PARTS
-    ]
-    return pd.DataFrame(rows).merge(means, on=keys).merge(gains, on=keys)
-
-
-def _counts(sets: pd.DataFrame) -> dict[str, Any]:
-    counts = {"baseline": sets["baseline"].iloc[0], "sets": len(sets)}
-    for name, moved in (("helped", sets["delta"] > 0), ("hurt", sets["delta"] < 0)):
-        counts[name] = int(moved.sum())
-        for value in ("p", "q"):
-            counts[f"{name}_{value}"] = int((moved & (sets[f"{value}_value"] < LEVEL)).sum())
-    return counts
+    parts = table[table["kind"].isin(PARTS)].groupby(keys, sort=False, as_index=False)
+    rows = parts.agg(baseline=("baseline", "first"), sets=("baseline", "size"))
+    return rows.assign(examples=examples).merge(means, on=keys).merge(gains, on=keys)

@@ -195,8 +195,6 @@ def compare_group(
         "over_control_low": over_low,
         "over_control_high": over_high,
         "p_value": (1 + extreme) / (1 + len(permuted)) if movable else np.nan,
-        "largest_drop": -values[chosen].min(),
-        "drop_bound": -np.quantile(drawn[:, chosen], LEVEL / size, axis=0).min(),
         "significant": int((deltas.loc[chosen, "q_value"] < LEVEL).sum()),
     }
 

@@ -19,8 +19,8 @@ from darksecrets.core.interventions.results import PARTS, SweepResult, joined
 from darksecrets.core.interventions.scores import plain
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats.corrections import benjamini_hochberg
-from darksecrets.core.stats.resampling import feasible, interval
-from darksecrets.core.stats.seeds import degrees_of_freedom, mean_over_seeds
+from darksecrets.core.stats.resampling import feasible
+from darksecrets.core.stats.seeds import mean_over_seeds
 from darksecrets.paper.ablation.statistics import Resampling, bootstrap
 from darksecrets.paper.ablation.tables import SEED_EFFECTS
 
@@ -76,8 +76,6 @@ def _effects(
     over_examples = drawn.mean(axis=1)
     found = mean_over_seeds(deltas, over_examples.var(axis=0), family=True)
     ends = feasible([found.low, found.high], *bounds)
-    low, high = interval(over_examples)
-    agreement, chance = sign_agreement(deltas)
     return places.assign(
         **about,
         seeds=len(deltas),
@@ -86,41 +84,7 @@ def _effects(
         ci_high=PERCENT * ends[1],
         p_value=found.p,
         q_value=benjamini_hochberg(found.p),
-        df=np.minimum(degrees_of_freedom(found.of_seeds, len(deltas)), MOST_DF),
-        fixed_low=PERCENT * low,
-        fixed_high=PERCENT * high,
-        spread=PERCENT * deltas.std(axis=0, ddof=1),
-        agreement=agreement,
-        agreement_chance=chance,
     )
-
-
-MOST_DF = 1e6
-"""Degrees of freedom are cut off here, where Student's t is a normal distribution."""
-
-
-def sign_agreement(deltas: Floats) -> tuple[Floats, float]:
-    """Share of the seeds with the majority's sign, and its mean if signs are shuffled.
-
-    Args:
-        deltas: [seeds, sets] effects; 0 has neither sign.
-
-    Returns:
-        [sets] shares, and the exact mean over all ways to shuffle each seed's sets.
-    """
-    seeds = len(deltas)
-    up, down = (deltas > 0).sum(axis=0), (deltas < 0).sum(axis=0)
-    # Chance of each number of positive and of negative effects, seed by seed.
-    chances = np.zeros((seeds + 1, seeds + 1))
-    chances[0, 0] = 1.0
-    for row in deltas:
-        positive, negative = (row > 0).mean(), (row < 0).mean()
-        after = chances * (1 - positive - negative)
-        after[1:] += positive * chances[:-1]
-        after[:, 1:] += negative * chances[:, :-1]
-        chances = after
-    most = np.maximum(*np.indices(chances.shape))
-    return np.maximum(up, down) / seeds, float((chances * most).sum() / seeds)
 
 
 def _bootstraps(results: Results, metric: str, resampling: Resampling) -> Floats:

@@ -68,8 +68,8 @@ _GAINS = (
 
 SURVIVAL = Table(
     "survival",
-    "How many heads and layers help or hurt, how many of these effects are significant, and what "
-    "disabling the best one gains, on examples that did not choose it.",
+    "What disabling a head, or a layer, costs on average, and what disabling the best one gains on "
+    "examples that did not choose it.",
     (
         *MODEL,
         METRIC,
@@ -77,12 +77,6 @@ SURVIVAL = Table(
         integer("examples", "examples of the validation split", low=1),
         _BASELINE,
         integer("sets", "heads, or layers", low=1),
-        integer("helped", "sets whose disabling raises the score"),
-        integer("helped_p", "of these, significant without correction (p < 0.05)"),
-        integer("helped_q", "of these, significant after correction (q < 0.05)"),
-        integer("hurt", "sets whose disabling lowers the score"),
-        integer("hurt_p", "of these, significant without correction"),
-        integer("hurt_q", "of these, significant after correction"),
         like(_DELTA, "mean `delta` over all heads, or layers", name="mean_effect"),
         *interval("mean_effect", "mean", unit="× 100"),
         like(LAYER, "layer of the best on all examples, from 1"),
@@ -116,23 +110,6 @@ SEED_EFFECTS = Table(
         *interval("delta", unit="× 100"),
         like(P_VALUE, f"t-test of a mean effect of 0, {_OF_A_NEW_SEED}"),
         like(Q_VALUE, "false discovery rate over the heads, or layers, of the task's models"),
-        number(
-            "fixed_low",
-            "lower end of the 95% interval of `delta` over examples only: of these seeds' models",
-            "× 100",
-        ),
-        number("fixed_high", "its upper end", "× 100"),
-        number("df", "degrees of freedom of interval and test (Satterthwaite)", low=1),
-        number("spread", "standard deviation of `delta` over seeds", "× 100", low=0),
-        share(
-            "agreement",
-            "share of the seeds whose `delta` has the sign of the majority; of ±0, none",
-        ),
-        share(
-            "agreement_chance",
-            "mean of `agreement` if the signs of each seed's heads (or layers) were shuffled",
-            control_of="agreement",
-        ),
     ),
     key=(*names(TASK, STATE, METRIC), "kind", "layer", "head"),
     may_be_empty=True,
@@ -188,8 +165,7 @@ _WORST_DELTA = like(_DELTA, "mean `delta` of the seeds, on the task's first metr
 
 WORST_HEADS = Table(
     "worst_heads",
-    "The heads whose loss costs each task most, other tasks that share them, and whether they "
-    "attend to words that are in both sentences (section 5).",
+    "The heads whose loss costs each task most (section 5).",
     (
         STATE,
         TASK,
@@ -199,32 +175,6 @@ WORST_HEADS = Table(
         METRIC,
         _WORST_DELTA,
         share("q_value", "largest `q_value` of the head over seeds in `head_ablation`"),
-        text(
-            "shared_with",
-            "other tasks of which the head is among the 2 worst, if it is among those of this one, "
-            "separated by spaces",
-            optional=True,
-        ),
-        share(
-            "equal_words",
-            "mean weight between words in both sentences, mean over seeds; empty without pairs",
-            "attention",
-            optional=True,
-        ),
-        share(
-            "equal_words_control",
-            "the same for random pairs at the same distances",
-            "attention",
-            optional=True,
-            control_of="equal_words",
-        ),
-        like(
-            Q_VALUE,
-            "largest `q_value` of the head over seeds in `equal_words`: it attends to such "
-            "words more than each control",
-            name="equal_words_q",
-            optional=True,
-        ),
     ),
     key=("state", "task", "rank"),
     may_be_empty=True,
@@ -272,12 +222,6 @@ LINKED_GROUPS = Table(
             optional=True,
         ),
         like(Q_VALUE, "false discovery rate over tasks, seeds and metrics", optional=True),
-        _group_column("largest_drop", "baseline − score of the head whose loss costs most"),
-        _group_column(
-            "drop_bound",
-            "upper limit for the drop of every one of them at once, with 95 % confidence "
-            "(one-sided, Bonferroni over the group): none costs more than this",
-        ),
         integer("significant", "of them, effects with q < 0.05", optional=True),
     ),
     key=(*names(*MODEL, *_GROUP), "metric"),

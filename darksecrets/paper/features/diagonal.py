@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from darksecrets.core.stats.corrections import benjamini_hochberg
-from darksecrets.core.stats.correlation import permuted_correlation
 from darksecrets.core.stats.resampling import interval
 from darksecrets.core.stats.weighted import pearson, resampled
 from darksecrets.paper.features.tables import TOKEN_PAIR_CORRELATIONS
@@ -19,8 +17,8 @@ def diagonal_correlations(pairs: pd.DataFrame, draws: int, seed: int) -> pd.Data
 
     Args:
         pairs: The table ``token_pairs.csv``.
-        draws: Permutations of the tests, and bootstrap samples of the intervals, over heads.
-        seed: Seed of both.
+        draws: Bootstrap samples of the intervals, over heads.
+        seed: Their seed.
 
     Returns:
         A row per task, state, seed and relation, see `tables.TOKEN_PAIR_CORRELATIONS`; nothing is
@@ -38,16 +36,13 @@ def diagonal_correlations(pairs: pd.DataFrame, draws: int, seed: int) -> pd.Data
         for model, heads in reaching.groupby(_MODEL, sort=False, dropna=False)
     ]
     table = pd.DataFrame(rows, columns=list(TOKEN_PAIR_CORRELATIONS.names))
-    for name in ("weight", "over_control"):
-        known = table[f"{name}_p"].dropna()
-        table[f"{name}_q"] = pd.Series(benjamini_hochberg(known), known.index)
     return table.astype({"seed": "Int64"})
 
 
 def _correlated(
     name: str, one: pd.Series[float], other: pd.Series[float], draws: int, seed: int
 ) -> dict[str, float]:
-    """A correlation, its interval and its test; nothing if either side does not vary."""
+    """A correlation and its interval; nothing if either side does not vary."""
     if one.nunique() < 2 or other.nunique() < 2:
         return {}
     first, second = (np.asarray(values, dtype=np.float64) for values in (one, other))
@@ -58,5 +53,4 @@ def _correlated(
         name: float(np.corrcoef(first, second)[0, 1]),
         f"{name}_low": low,
         f"{name}_high": high,
-        f"{name}_p": permuted_correlation(first, second, draws, rng),
     }

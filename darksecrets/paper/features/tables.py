@@ -104,21 +104,9 @@ TOKEN_PAIRS = per_head(
 
 
 def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
-    """A correlation over heads, its interval and its test; empty if either side does not vary."""
+    """A correlation over heads and its interval; empty if either side does not vary."""
     column = number(name, f"{meaning}; empty if either does not vary", low=-1, high=1)
-    ends = interval(name, name, bounds=(-1, 1), optional=True)
-    test = f"p-value of no correlation: random permutations of the heads, `{name}`"
-    return (
-        like(column, optional=True),
-        *ends,
-        like(P_VALUE, test, name=f"{name}_p", optional=True),
-        like(
-            Q_VALUE,
-            "false discovery rate over all rows of the table",
-            name=f"{name}_q",
-            optional=True,
-        ),
-    )
+    return (like(column, optional=True), *interval(name, name, bounds=(-1, 1), optional=True))
 
 
 TOKEN_PAIR_CORRELATIONS = Table(

@@ -125,7 +125,7 @@ def _compare(changes: Changes, scale: str) -> dict[str, float]:
     drawn = changes.resampled(np.random.default_rng(0))[scale]
     equal = EQUAL / (1 if scale == "change" else float(np.nanmin(changes._divisor)))
     own = values.mean(axis=0)
-    means, seed_means = own.mean(axis=0), values.mean(axis=1)
+    means = own.mean(axis=0)
     ends = interval(_margin(drawn)) if examples >= FEWEST else np.full(2, np.nan)
     pairs = own[:, -_LAST:, None] - own[:, None, :-_LAST]
     rng = np.random.default_rng(0)
@@ -140,7 +140,6 @@ def _compare(changes: Changes, scale: str) -> dict[str, float]:
         "ci_high": ends[1],
         "p_value": tests.p[0],
         "greatest": bool(_greatest(means, equal)),
-        "seeds_greatest": int(_greatest(seed_means, equal).sum()),
         "probability": _greatest(drawn, equal).mean(),
         "p_greatest": tests.p[1:].max(),
         "examples": examples,

@@ -268,7 +268,6 @@ LAST_LAYERS = Table(
         ),
         like(Q_VALUE, "its false discovery rate over all rows"),
         flag("greatest", "whether the last two layers are the two that change most"),
-        integer("seeds_greatest", "seeds for which they are"),
         share(
             "probability",
             "share of samples in which they are: bootstrap of examples, Student's t of seeds",

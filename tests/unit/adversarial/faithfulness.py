@@ -93,5 +93,4 @@ def of_erased_tokens(size: Size, folder: Path) -> Iterator[Trial]:
             table = erased(found, 3, draw)
             others = table[table["importance"] != "weights"]
             made.interval("erasure", "over_random", others if truth == POWER else table)
-            made.interval("erasure", "over_weights", others)
         yield from made.trials(kind, truth)

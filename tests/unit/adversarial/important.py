@@ -192,7 +192,6 @@ def gates(size: Size, folder: Path) -> Iterator[Trial]:
                 rows = rows[rows["chosen_by"] == LEARNED]
             elif not spread:
                 made.interval("learned_gates", "delta", table, CI)
-            made.each("learned_gates: p_random at most 0.05", rows["p_random"] <= LEVEL)
             made.interval("learned_gates", "over_random", rows)
         yield from made.trials(kind, truth)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from glue import TASKS
-from scipy.stats import pearsonr
 
 from adversarial import frames, maps, pairs, sweeps
 from adversarial.trials import LEVEL, LIMIT, NULL, ONE_END, POWER, Size, Trial, by_kind, once
@@ -15,7 +14,6 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.paper.ablation.best import best
 from darksecrets.paper.ablation.statistics import Resampling, effects
-from darksecrets.paper.features.diagonal import diagonal_correlations
 from darksecrets.paper.patterns.classes import LENIENT, PATTERNS
 from darksecrets.paper.patterns.maps.annotator_agreement import compare_passes
 from darksecrets.paper.patterns.maps.mapset import MapSet, label_table
@@ -83,24 +81,7 @@ def related(size: Size, folder: Path) -> Iterator[Trial]:
                 own = [passed[chosen] for passed in p]
                 yield from by_kind(f"{table}: p_value < 0.05", truth, of_truth, own, LEVEL)
         yield once(f"{table}: q_value < 0.05, any head", "all other heads", q, LEVEL)
-        if table == "token_pairs":
-            yield _diagonal(r, kinds)
         yield from _related_power(table, size, folder, rng)
-
-
-def _diagonal(found: Sequence[pd.DataFrame], kinds: Sequence[str]) -> Trial:
-    """Correlation of the excess over the control with the diagonal score, over heads of noise."""
-    passed = []
-    for table in found:
-        noise = table[[kind == _NOISE for kind in kinds]].assign(task="t", state="s", seed=1)
-        (row,) = diagonal_correlations(noise, 199, 0).to_dict("records")
-        over = noise["weight"] - noise["control"]
-        test = pearsonr(over, noise["diagonal"])
-        if not np.isclose(test.statistic, row["over_control"]):
-            raise AssertionError("the table has another correlation than SciPy")
-        passed.append(row["over_control_p"] < LEVEL)
-    name = "token_pair_correlations: over_control_p"
-    return once(name, _NOISE, passed, LEVEL)
 
 
 def _related_power(

@@ -96,5 +96,3 @@ def _of_group(groups: pd.DataFrame, kind: str, made: Statements) -> None:
     if kind != _LAYERS_MATTER:
         made.interval(name, "mean_effect", groups, CI)
         made.each(f"{name}: significant above 0", groups["significant"] > 0)
-    if kind == EQUAL:
-        made.each(f"{name}: drop_bound below the true drop", groups["drop_bound"] < 0)

@@ -144,7 +144,6 @@ def _agreement(measured: Measured, least: Floats, seed: int) -> pd.DataFrame:
         "other_text": nanmean(places["other_text"], axis=0),
         **mean(places["tau"] - places["other_text"], seed).columns("over_control", -2, 2),
         "significant": _significant(measured.tau, least),
-        "shuffled_significant": _significant(measured.shuffled, least),
         "examples": tau.examples,
     }
     rows = _rows("compared", tuple(declared.COMPARED), measured.tau.shape[1:], columns)
@@ -176,8 +175,6 @@ def erased(found: Mapping[str, Floats], draws: int, seed: int) -> pd.DataFrame:
         "reversed": [shares[name + REVERSED].mean() for name in declared.IMPORTANCE],
         "random": random.mean(),
         **mean(own - random[:, None], seed).columns("over_random", -1, 1),
-        **mean(own - shares[declared.WEIGHTS][:, None], seed).columns("over_weights", -1, 1),
-        "flipped": [(~np.isnan(found[name])).mean() for name in declared.IMPORTANCE],
         "examples": len(own),
     }
     return declared.ERASURE.select(pd.DataFrame(columns)).reset_index(drop=True)

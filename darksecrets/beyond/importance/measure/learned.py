@@ -45,7 +45,7 @@ from darksecrets.core.models.hooks import shape_of
 from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.run.files import fingerprint
 from darksecrets.core.run.resuming import resuming
-from darksecrets.core.stats.draws import rank_p_value, reach_of_one_more
+from darksecrets.core.stats.draws import reach_of_one_more
 from darksecrets.core.stats.resampling import feasible, interval
 
 if TYPE_CHECKING:
@@ -290,5 +290,4 @@ def _excess_over_random(score: Floats, drawn: Floats, metric: str) -> dict[str, 
         "over_random": over[0],
         "over_random_low": low,
         "over_random_high": high,
-        "p_random": rank_p_value(score[0], drawn[0]),
     }

@@ -202,7 +202,6 @@ def test_a_task_has_its_tables(folder, name):
             *("weights", "norms", "gradient", "attention gradient")
         ]
         assert (checked["examples"] == 6).all()
-        assert checked["over_weights"].iloc[0] == 0
 
 
 def test_orders_are_those_of_the_rankings():

@@ -119,11 +119,6 @@ def test_erased_tokens_are_compared_on_the_same_examples():
     random = (found["random 1"] + found["random 2"]) / 2
     row = table.loc["weights"]
     assert row["erased"] == pytest.approx(shares.mean())
-    assert row["flipped"] == 0.9
     assert row["random"] == pytest.approx(random.mean())
     assert row["over_random"] == pytest.approx((shares - random).mean())
     assert row["reversed"] == pytest.approx(found["weights reversed"].mean())
-    assert (row["over_weights"], row["over_weights_low"], row["over_weights_high"]) == (0, 0, 0)
-    gradient = table.loc["gradient"]
-    assert gradient["over_weights"] == pytest.approx((found["gradient"] - shares).mean())
-    assert gradient["over_weights_low"] < gradient["over_weights"] < gradient["over_weights_high"]

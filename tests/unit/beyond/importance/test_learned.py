@@ -179,7 +179,7 @@ def test_gates_that_know_the_model_beat_random_heads(found, start):
         found, start.validation.labels, start.validation.units, TASK, resamples=100, seed=1
     )
     rows = table.set_index(["penalty", "weights", "chosen_by"])
-    assert rows.loc[(0.02, "fine-tuned", "learned"), "p_random"] <= 0.1
+    assert rows.loc[(0.02, "fine-tuned", "learned"), "over_random_low"] > 0
 
 
 def test_scores_are_those_of_loops(found, start, tmp_path):
@@ -207,12 +207,8 @@ def test_scores_are_those_of_loops(found, start, tmp_path):
         assert row["share"] == row["kept"] / (LAYERS * HEADS)
         if row["chosen_by"] == "random":
             assert np.isnan(row["over_random"])
-            assert np.isnan(row["p_random"])
         else:
             assert row["over_random"] == pytest.approx(row["score"] - np.mean(drawn))
-            as_good = sum(score >= row["score"] - 1e-6 for score in drawn)
-            p_value = (1 + as_good) / (1 + len(drawn)) if len(drawn) >= 20 else np.nan
-            assert row["p_random"] == pytest.approx(p_value, nan_ok=True)
 
 
 def test_intervals_of_a_difference_are_those_of_its_standard_error():

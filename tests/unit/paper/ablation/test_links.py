@@ -116,9 +116,6 @@ def test_a_group_is_beside_random_heads_of_its_layers_and_has_a_limit():
     columns = [PLACES.index(place) for place in chosen]
     ends = np.percentile(loop[:, columns].mean(axis=1), [2.5, 97.5])
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(ends))
-    assert row["largest_drop"] == pytest.approx(max(-deltas[place] for place in chosen))
-    limit = max(-np.quantile(loop[:, column], 0.05 / 3) for column in columns)
-    assert row["drop_bound"] == pytest.approx(limit)
     weights = np.repeat([2 / 12, 1 / 12, 0], HEADS)
     ends = np.percentile(loop[:, columns].mean(axis=1) - loop @ weights, [2.5, 97.5])
     assert (row["over_control_low"], row["over_control_high"]) == pytest.approx(tuple(ends))
@@ -127,7 +124,7 @@ def test_a_group_is_beside_random_heads_of_its_layers_and_has_a_limit():
 def test_where_no_head_stands_out_the_group_has_none():
     groups = link(sweeps(), Experiments(framenet([]), measured([])))
     assert (groups["heads"] == 0).all()
-    numbers = ["mean_effect", "ci_low", "control", "p_value", "q_value", "drop_bound"]
+    numbers = ["mean_effect", "ci_low", "control", "p_value", "q_value"]
     assert groups[numbers].isna().to_numpy().all()
     assert set(groups["group"]) == {"framenet", "equal_words"}
 

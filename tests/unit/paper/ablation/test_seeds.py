@@ -12,7 +12,7 @@ from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats.resampling import bootstrap_weights
 from darksecrets.core.stats.seeds import mean_over_seeds
-from darksecrets.paper.ablation.seeds import effects_over_seeds, sign_agreement
+from darksecrets.paper.ablation.seeds import effects_over_seeds
 from darksecrets.paper.ablation.statistics import Resampling
 from darksecrets.paper.ablation.tables import SEED_EFFECTS
 
@@ -60,14 +60,10 @@ def test_effects_are_means_over_seeds_with_the_noise_of_the_same_resamples(task)
         for kind, columns in (("head", slice(1, 7)), ("layer", slice(7, 9))):
             mine = effects[(effects["metric"] == metric) & (effects["kind"] == kind)]
             drawn = 100 * np.array(loop)[:, columns]
-            low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
             expected = mean_over_seeds(deltas[:, columns], drawn.var(axis=0), family=True)
-            assert mine["fixed_low"].to_numpy() == pytest.approx(low, abs=1e-9)
-            assert mine["fixed_high"].to_numpy() == pytest.approx(high, abs=1e-9)
             for name, values in (("delta", expected.mean), ("ci_low", expected.low)):
                 assert mine[name].to_numpy() == pytest.approx(values, abs=1e-9)
             assert mine["p_value"].to_numpy() == pytest.approx(expected.p, abs=1e-9)
-            assert mine["spread"].to_numpy() == pytest.approx(deltas[:, columns].std(0, ddof=1))
 
 
 def test_every_head_and_layer_has_a_row_for_each_metric():
@@ -86,13 +82,3 @@ def test_seeds_with_other_examples_are_refused():
     results[2] = dataclasses.replace(results[2], idx=results[2].idx + 1)
     with pytest.raises(InputError, match=r"RTE: the sweeps of seeds 1 and 2 have different"):
         effects_over_seeds(results, TASKS["RTE"], RESAMPLING)
-
-
-def test_the_chance_of_agreeing_signs_is_that_of_shuffled_signs():
-    rng = np.random.default_rng(0)
-    deltas = rng.integers(-2, 2, (3, 12)).astype(float)
-    agreement, chance = sign_agreement(deltas)
-    for column, found in zip(deltas.T, agreement, strict=True):
-        assert found == max((column > 0).sum(), (column < 0).sum()) / 3
-    drawn = [sign_agreement(rng.permuted(deltas, axis=1))[0].mean() for _ in range(4000)]
-    assert chance == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / np.sqrt(4000))

@@ -48,24 +48,18 @@ def test_every_state_seed_and_relation_has_its_correlations():
 
 
 @pytest.mark.slow
-def test_tests_and_intervals_are_those_of_scipy():
+def test_intervals_are_those_of_scipy():
     table = pairs(layers=2, heads=6)
     table = table[(table["task"] == "RTE") & (table["state"] == "pretrained")]
     found = diagonal_correlations(table, 4999, 0)
     for row in found.itertuples():
         heads = table[table["relation"] == row.relation]
         both = heads["weight"].to_numpy(), heads["diagonal"].to_numpy()
-        method = stats.PermutationMethod(n_resamples=4999, rng=np.random.default_rng(1))
-        # five standard deviations of the difference of two such shares
-        expected = stats.pearsonr(*both, method=method).pvalue
-        assert row.weight_p == pytest.approx(expected, abs=5 * (0.5 / 4999) ** 0.5)
         drawn = np.random.default_rng(2).integers(12, size=(3000, 12))
         means = [stats.pearsonr(both[0][d], both[1][d]).statistic for d in drawn]
         np.testing.assert_allclose(
             (row.weight_low, row.weight_high), np.quantile(means, (0.025, 0.975)), atol=0.06
         )
-    q = stats.false_discovery_control(found["weight_p"])
-    np.testing.assert_allclose(found["weight_q"], q)
 
 
 def test_heads_that_are_all_alike_have_no_correlation():
