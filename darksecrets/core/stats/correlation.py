@@ -50,26 +50,6 @@ def ratio(over: Floats, under: Floats | Integers) -> Floats:
     return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 
 
-def permuted_correlation(
-    one: Floats, other: Floats, permutations: int, rng: np.random.Generator
-) -> float:
-    """Two-sided permutation test of Pearson's correlation: under the null, pairs are random.
-
-    Args:
-        one: [units].
-        other: [units].
-        permutations: Number of random permutations.
-        rng: Source of randomness.
-
-    Returns:
-        The p-value, (1 + permutations at least as extreme) / (1 + permutations).
-    """
-    first, second = standardized(one), standardized(other)
-    drawn = rng.permuted(np.tile(second, (permutations, 1)), axis=1)
-    extreme = np.abs(drawn @ first) >= abs(first @ second) - EQUAL
-    return float((1 + extreme.sum()) / (1 + permutations))
-
-
 def correlate_moments(moments: Floats, least: float) -> Floats:
     """Pearson's correlation from sums, which can be added up over parts of the observations.
 

@@ -1,7 +1,5 @@
 """Correlations from moments against SciPy, and where they are undefined."""
 
-import itertools
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -11,7 +9,6 @@ from darksecrets.core.stats.correlation import (
     correlation,
     drop_rounding,
     is_constant,
-    permuted_correlation,
     ratio,
     standardized,
 )
@@ -62,23 +59,3 @@ def test_constant_values_standardize_to_0():
 
 def test_a_ratio_over_0_is_0():
     assert ratio(np.array([3.0, 1.0]), np.array([2, 0])).tolist() == [1.5, 0.0]
-
-
-def test_the_permutation_test_agrees_with_all_permutations():
-    """Six pairs have 720 permutations; four standard errors of a share of 20,000 draws."""
-    rng = np.random.default_rng(4)
-    one, other = rng.normal(size=(2, 6))
-    observed = abs(np.corrcoef(one, other)[0, 1])
-    orders = itertools.permutations(range(6))
-    sizes = [abs(np.corrcoef(one, other[[*order]])[0, 1]) for order in orders]
-    exact = np.mean([size >= observed - 1e-12 for size in sizes])
-    assert 0.05 < exact < 0.95
-    found = permuted_correlation(one, other, 20_000, rng)
-    assert found == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
-
-
-def test_no_permutation_is_as_extreme_as_equal_values():
-    """The least p-value is that of the order itself, among as many draws."""
-    values = np.arange(30.0)
-    assert permuted_correlation(values, -values, 99, np.random.default_rng(0)) == 1 / 100
-    assert permuted_correlation(values, np.ones(30), 99, np.random.default_rng(0)) == 1
