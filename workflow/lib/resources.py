@@ -66,11 +66,16 @@ def _tasks_of(config: Mapping[str, Any], wildcards: Any) -> list[str]:  # noqa: 
 
 
 def _training_memory(config: Mapping[str, Any], tasks: list[str]) -> float:
-    """Megabytes: weights with their gradients and averages, a batch, and the encoded texts."""
-    settings, size = config["fine_tuning"], size_of(config)
-    batch = size.activations(settings["batch_size"], settings["max_length"])
+    """Megabytes: those of a model and a batch, and the encoded texts."""
     texts = 250 * TOKENS * max(examples(config, task)[0] for task in tasks)
-    return (20 * size.weights + batch + texts) / MB
+    return (_trained_bytes(config) + texts) / MB
+
+
+def _trained_bytes(config: Mapping[str, Any]) -> int:
+    """Bytes of weights, their gradients and averages, and of a batch."""
+    settings, size = config["fine_tuning"], size_of(config)
+    activations = size.activations(settings["batch_size"], settings["max_length"])
+    return 20 * size.weights + round(activations)
 
 
 def _trained(config: Mapping[str, Any], tasks: list[str]) -> float:
@@ -162,10 +167,8 @@ def size_of(config: Mapping[str, Any]) -> Size:
 
 
 def gpu_memory_needed(config: Mapping[str, Any]) -> int:
-    """Bytes of GPU memory that a training takes: weights, their gradients and averages, a batch."""
-    settings, size = config["fine_tuning"], size_of(config)
-    activations = size.activations(settings["batch_size"], settings["max_length"])
-    return 20 * size.weights + round(activations) + CUDA
+    """Bytes of GPU memory that a training takes."""
+    return _trained_bytes(config) + CUDA
 
 
 def disk_needed(config: Mapping[str, Any], *, looking: bool = False) -> int:

@@ -10,7 +10,8 @@ from snakemake.utils import update_config
 from darksecrets.beyond import analyses
 from darksecrets.beyond.landscape import declared as landscape
 from darksecrets.core.run.errors import InputError
-from workflow.lib import configuration, reference
+from tools import reference
+from workflow.lib import configuration
 from workflow.lib.configuration import load_schema, resolve
 from workflow.lib.tasks import shipped
 
@@ -218,7 +219,7 @@ def test_a_results_folder_of_another_origin_is_refused(tmp_path):
 
 def test_every_key_and_analysis_is_in_the_reference(root):
     text = (root / "config" / "README.md").read_text()
-    assert text == reference.page(text), "run python -m workflow.lib.reference"
+    assert text == reference.page(text), "run python -m tools.reference"
     for key, part, _ in reference.leaves(load_schema()):
         assert f"| `{key}` |" in text
         assert part["description"] in text

@@ -1,6 +1,6 @@
 """The tables of config/README.md, made from the schema and from the registry of analyses.
 
-python -m workflow.lib.reference    write them again
+python -m tools.reference    write them again
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from darksecrets.beyond import analyses
 from darksecrets.core.run.files import write_text
 from workflow.lib import configuration
 
-PAGE = Path(__file__).parents[2] / "config" / "README.md"
+PAGE = Path(__file__).parents[1] / "config" / "README.md"
 
 
 def keys() -> str:
