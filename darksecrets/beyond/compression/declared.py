@@ -83,7 +83,7 @@ _AMOUNT = share(
     "as configured: the share of heads (and of MLPs), weights or layers, or the rank as a share "
     "of the width; 0 where there is nothing to choose",
 )
-_DETAIL = text("detail", "the same in numbers, such as `14 of 36 heads`", optional=True)
+_DETAIL = text("detail", "what was removed, in numbers, such as `14 of 36 heads`", optional=True)
 _VARIANT = (_METHOD, _AMOUNT, _DETAIL)
 _COUNT = integer("parameters", "numbers of the model, those of units included", low=1)
 _SCORE = number("score", "score of the compressed model", "× 100", high=100)
@@ -101,7 +101,7 @@ COMPRESSION = Table(
         integer("bytes", "weights as saved (safetensors), ready to run", low=1),
         integer(
             "packed_bytes",
-            "the same without zeros: a bit for each number of a matrix says whether it is 0",
+            "`bytes` without zeros: a bit for each number of a matrix says whether it is 0",
             low=1,
         ),
         number("smaller", f"`bytes` of `{WHOLE}`, divided by `bytes`", low=0),
@@ -133,7 +133,7 @@ COMPRESSION = Table(
         ),
         share(
             "agreement_by_chance",
-            "the same if the decisions of one model were those of other examples",
+            "`agreement` if the decisions of one model belonged to other examples",
             optional=True,
             control_of="agreement",
         ),

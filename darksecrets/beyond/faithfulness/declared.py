@@ -92,7 +92,7 @@ ATTENTION_GRADIENTS = Table(
         *add_ends(
             number(
                 "relative",
-                "the same, divided by that of tokens of all kinds; 1: such tokens are like "
+                "`gradient`, divided by that of tokens of all kinds; 1: such tokens are like "
                 "others. Empty where no attention changes the loss",
                 low=0,
                 optional=True,
@@ -122,10 +122,10 @@ FAITHFULNESS = Table(
         text("compared", "the two rankings", values=tuple(COMPARED)),
         *_LEVELS,
         *add_ends(like(_TAU, "Kendall's τ-b; empty if a ranking has ties only, in all examples")),
-        like(_TAU, "the same if the second ranking is shuffled", name="shuffled", control_of="tau"),
+        like(_TAU, "`tau` with the second ranking shuffled", name="shuffled", control_of="tau"),
         like(
             _TAU,
-            "the same if the second ranking is that of another example, stretched to as many "
+            "`tau` with the second ranking of another example, stretched to as many "
             "tokens: what the places of tokens explain; empty with one example",
             name="other_text",
             control_of="tau",
@@ -158,10 +158,10 @@ ERASURE = Table(
             values=IMPORTANCE,
         ),
         *add_ends(like(_ERASED, "mean share of the tokens; 1 for decisions that never change")),
-        like(_ERASED, "the same, the least important first", name="reversed", control_of="erased"),
+        like(_ERASED, "`erased`, the least important first", name="reversed", control_of="erased"),
         like(
             _ERASED,
-            "the same in random orders: the mean of several",
+            "`erased` in random orders: mean of several",
             name="random",
             control_of="erased",
         ),

@@ -181,7 +181,7 @@ IMPORTANCE_AGREEMENT = Table(
             "reference",
             f"`{LOSS}`: what disabling the head adds to the loss of the same examples; `{SCORE}`: "
             "what it takes from the task's first metric on the validation set (only in the "
-            f"sweep's mode); `{EXAMPLES}`: the same on the other half of the examples, mean over "
+            f"sweep's mode); `{EXAMPLES}`: importance on the other half of the examples, mean over "
             "20 divisions: on all of them, a ranking is at least as stable",
             values=REFERENCES,
         ),
@@ -281,7 +281,7 @@ PRUNED_HEADS = Table(
         *interval("largest", bounds=(0, float("inf"))),
         like(
             _LARGEST,
-            "the same with `ci_low` of the `delta` in place of `delta`: the drop is "
+            "`largest` with `ci_low` in place of `delta`: the drop is "
             "significantly smaller than `tolerance` (fixed-sequence test, one-sided 2.5 %)",
             name="noninferior",
         ),
@@ -339,7 +339,11 @@ REMAINING_HEADS = Table(
         HEAD,
         integer("rank", "1 is removed first", low=1),
         flag("survives", "whether the head is left"),
-        share("chance", "the same if as many heads are removed at random", control_of="survives"),
+        share(
+            "chance",
+            "probability to survive if as many heads are removed at random",
+            control_of="survives",
+        ),
     ),
     key=(*names(*MODEL), "order", "layer", "head"),
     every=names(LAYER, HEAD),

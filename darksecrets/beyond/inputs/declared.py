@@ -53,13 +53,13 @@ CHANGED_INPUTS = Table(
         *add_ends(share("unchanged", "share of the decisions that stay the same", "share")),
         share(
             "by_chance",
-            "the same if the new decisions belonged to random examples",
+            "`unchanged` if the new decisions belonged to random examples",
             "share",
             control_of="unchanged",
         ),
         share(
             "bag_of_words",
-            "the same of a bag of words that is trained on the same examples",
+            "`unchanged` of a bag of words that is trained on the same examples",
             "share",
             control_of="unchanged",
         ),
@@ -92,7 +92,7 @@ HANS = Table(
         *add_ends(share("accuracy", "share of the examples that are right", "share")),
         share(
             "bag_of_words",
-            "the same of a bag of words that is trained on the task",
+            "`accuracy` of a bag of words that is trained on the task",
             "share",
             control_of="accuracy",
         ),

@@ -78,7 +78,7 @@ LAYER_PROBES = Table(
         *add_ends(_share("accuracy", "share of the items whose class is found")),
         _share(
             "majority",
-            "the same of the most frequent class of the word type (of the task's label: of all "
+            "`accuracy` of the most frequent class of the word type (of the task's label: of all "
             "examples)",
             control_of="accuracy",
         ),
@@ -135,7 +135,7 @@ STRUCTURAL_PROBES = Table(
         *add_ends(
             _share("uuas", "share of the gold arcs that the least spanning tree of distances has")
         ),
-        _share("chain", "the same of a chain of neighbours", control_of="uuas"),
+        _share("chain", "`uuas` of a chain of neighbours", control_of="uuas"),
         *add_ends(_share("over_chain", "`uuas` − `chain`", -1)),
         flag("selected", "whether it has the greatest `uuas` on the sentences that it learned"),
         *add_ends(_share("root_accuracy", "share of the sentences whose root is the least deep")),
@@ -152,7 +152,7 @@ STRUCTURAL_PROBES = Table(
         *add_ends(
             number(
                 "depth_correlation",
-                "the same of the depths of a sentence's words",
+                "Spearman's correlation of the depths of a sentence's words",
                 low=-1,
                 high=1,
                 optional=True,
@@ -191,7 +191,9 @@ LAYER_GEOMETRY = Table(
         ),
         integer("outlier", "the dimension with the greatest mean square, from 1", low=1),
         _share("outlier_share", "its share of the mean squared length"),
-        _share("even_share", "the same if all dimensions were alike", control_of="outlier_share"),
+        _share(
+            "even_share", "`outlier_share` if all dimensions were alike", control_of="outlier_share"
+        ),
         integer("words", "words", low=2),
     ),
     key=(*names(*ENCODERS), "layer"),

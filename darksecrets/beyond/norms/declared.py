@@ -24,7 +24,7 @@ _WEIGHT = (
     *add_ends(like(_SHARE, "share of the attention weights that such tokens get")),
     like(
         _SHARE,
-        "the same under uniform attention to the tokens in reach",
+        "`weight` under uniform attention to the tokens in reach",
         name="uniform",
         control_of="weight",
     ),
@@ -35,7 +35,7 @@ _NORM = (
     ),
     like(
         _SHARE,
-        "the same if the lengths ‖f(x)‖ are assigned to the tokens of an example at random",
+        "`norm` with the lengths ‖f(x)‖ assigned to the tokens of an example at random",
         name="shuffled",
         control_of="norm",
     ),
@@ -44,7 +44,7 @@ _OVER_CONTROL = (
     *add_ends(number("over_control", "`norm` − `shuffled`", "share", low=-1, high=1)),
     number(
         "random",
-        "the same of the encoder with random weights: mean of its layer",
+        "`over_control` of the encoder with random weights: mean of its layer",
         "share",
         low=-1,
         high=1,
@@ -75,7 +75,7 @@ _CORRELATION = (
     ),
     number(
         "random_correlation",
-        "the same of the encoder with random weights: mean of its layer",
+        "`correlation` of the encoder with random weights: mean of its layer",
         low=-1,
         high=1,
         optional=True,

@@ -83,11 +83,18 @@ MINIMAL_PAIRS = Table(
         ),
         share(
             "whole_words",
-            "the same if the later pieces of a masked word are masked, too (Kauf and Ivanova 2023)",
+            "`accuracy` with the later pieces of a masked word masked, too (Kauf and Ivanova 2023)",
             "share",
         ),
-        share("unigrams", "the same of single word pieces", "share", control_of="accuracy"),
-        share("bigrams", "the same of pairs of word pieces", "share", control_of="accuracy"),
+        share(
+            "unigrams", "`accuracy` of counts of single word pieces", "share", control_of="accuracy"
+        ),
+        share(
+            "bigrams",
+            "`accuracy` of counts of pairs of word pieces",
+            "share",
+            control_of="accuracy",
+        ),
         *add_ends(share("over_bigrams", "`accuracy` − `bigrams`", "share", low=-1)),
         integer("pairs", "pairs", low=1),
         integer("left_out", "pairs of this phenomenon with words that the tokenizer does not know"),
@@ -148,7 +155,7 @@ TREES = Table(
             "tree",
             f"`{PROJECTIVE}`, `{ANY}`: the best tree of impact, with the sentence's own root; "
             f"`{ATTENTION}`: of the selected head of `attention_trees`; `{PROBE}`: of the selected "
-            f"layer of `structural_probes`; `{EMBEDDINGS}`: the same of layer 0",
+            f"layer of `structural_probes`; `{EMBEDDINGS}`: the probe of layer 0",
             values=(PROJECTIVE, ANY, ATTENTION, PROBE, EMBEDDINGS),
         ),
         like(LAYER, "layer of the tree, for impact the last", low=0),
@@ -160,7 +167,7 @@ TREES = Table(
                 "share",
             )
         ),
-        share("chain", "the same of a chain of neighbours", "share", control_of="uuas"),
+        share("chain", "`uuas` of a chain of neighbours", "share", control_of="uuas"),
         *add_ends(share("over_chain", "`uuas` − `chain`", "share", low=-1)),
         *add_ends(
             share(
@@ -173,7 +180,7 @@ TREES = Table(
         ),
         share(
             "right_chain",
-            "the same if every word depends on the one before it",
+            "`uas` if every word depends on the one before it",
             "share",
             optional=True,
             control_of="uas",
@@ -184,7 +191,7 @@ TREES = Table(
 )
 
 _ACCURACY = number("score", "share of right verbs with the head disabled", "× 100", high=100)
-_INTACT = like(_ACCURACY, "the same of the intact encoder", name="baseline")
+_INTACT = like(_ACCURACY, "`score` of the intact encoder", name="baseline")
 
 AGREEMENT_HEADS = Table(
     "agreement_heads",
@@ -227,7 +234,9 @@ AGREEMENT_GROUPS = Table(
         integer("heads", "heads in the group"),
         _group_number("mean_effect", "mean `delta` of disabling each of them alone"),
         _group_number(
-            "control", "the same of random heads, as many of each layer", control_of="mean_effect"
+            "control",
+            "`mean_effect` of random heads, as many of each layer",
+            control_of="mean_effect",
         ),
         _group_number("over_control", "`mean_effect` − `control`"),
         *interval("over_control", "over_control", unit="× 100", optional=True),

@@ -127,7 +127,7 @@ HEAD_TYPES = per_head(
     *interval("value", optional=True),
     number(
         "uniform",
-        "the same under uniform attention to the tokens in reach",
+        "`value` under uniform attention to the tokens in reach",
         low=0,
         control_of="value",
     ),
@@ -148,7 +148,7 @@ HEAD_TYPE_COUNTS = Table(
         text("type", f"the type; `{NO_TYPE}`: no type, `{BROAD}` apart", values=(*TYPES, NO_TYPE)),
         integer("heads", "heads that are of it"),
         *interval("heads", optional=True),
-        integer("random", "the same of the encoder with random weights", control_of="heads"),
+        integer("random", "`heads` of the encoder with random weights", control_of="heads"),
         integer("of", "heads of the layer, or of the encoder", low=1),
     ),
     key=(*names(*MAPS), "layer", "type"),

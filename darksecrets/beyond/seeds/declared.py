@@ -91,7 +91,7 @@ EXPECTED_MAXIMUM = Table(
         number("sd", "standard deviation of the greatest score", "× 100", low=0),
         number(
             "held_out",
-            "the same if one half of the examples selects the run and the other scores it, mean "
+            "`expected` if one half of the examples selects the run and the other scores it, mean "
             "over random halves",
             "× 100",
             high=100,
@@ -158,7 +158,7 @@ EARLY_STOPPING = Table(
         ),
         number(
             "lost_at_random",
-            "the same if as many runs, drawn at random, were stopped",
+            "`lost` if as many runs, drawn at random, were stopped",
             "× 100",
             low=0,
             control_of="lost",

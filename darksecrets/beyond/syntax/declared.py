@@ -136,14 +136,14 @@ SYNTACTIC_HEADS = Table(
         *estimate("over_offset", "`accuracy` − `at_offset`", -1, known=True),
         rate(
             "same_distance",
-            "how often the same is found for words that are as far apart but not so related",
+            "`accuracy` for words that are as far apart but not so related",
             control_of="accuracy",
             optional=True,
         ),
         rate("over_distance", "how much less often that is", -1, optional=True),
         rate(
             "same_tags",
-            "the same for words with the same parts of speech, too",
+            "`same_distance` for words with the same parts of speech, too",
             control_of="accuracy",
             optional=True,
         ),
@@ -172,7 +172,7 @@ SYNTACTIC_HEADS = Table(
         like(Q_VALUE, "false discovery rate over all heads, labels and both directions"),
         text(
             "syntactic",
-            f"`{YES}`: `q_value` < {LEVEL:g}; `{OPEN}`: the same, but without the control for "
+            f"`{YES}`: `q_value` < {LEVEL:g}; `{OPEN}`: as `{YES}`, without the control for "
             f"parts of speech, as `tags_arcs` is less than 20; `{NO}`",
             values=VERDICTS,
         ),
@@ -208,15 +208,13 @@ ATTENTION_TREES = Table(
             "whether this head and direction have the greatest `uuas` on the selecting half",
         ),
         rate("selecting", "`uuas` on the selecting half"),
-        rate("chain", "the same of a chain of neighbours, right or left", control_of="uuas"),
+        rate("chain", "`uuas` of a chain of neighbours, right or left", control_of="uuas"),
         *estimate("over_chain", "`uuas` − `chain`", -1, known=True),
         *estimate(
             "uas", "share of the gold arcs that the tree has in the same direction", known=True
         ),
-        rate(
-            "right_chain", "the same if every word depends on the one before it", control_of="uas"
-        ),
-        rate("left_chain", "the same if every word depends on the one after it", control_of="uas"),
+        rate("right_chain", "`uas` if every word depends on the one before it", control_of="uas"),
+        rate("left_chain", "`uas` if every word depends on the one after it", control_of="uas"),
         like(
             P_VALUE,
             "p-value of `over_chain` > 0; bounds that of random signs of the sentences' "
@@ -243,7 +241,7 @@ DISTRACTORS = Table(
         integer("verbs", "verbs with a subject and so many others before them", low=1),
         integer("sentences", "sentences with such verbs", low=1),
         *estimate("share", "share of the weight to all of these that the subject gets"),
-        rate("uniform", "the same of equal parts", control_of="share"),
+        rate("uniform", "`share` of equal parts", control_of="share"),
         *estimate("over_uniform", "`share` − `uniform`", -1),
         *estimate(
             "over_places",
@@ -309,23 +307,23 @@ COREFERENCE_HEADS = Table(
         *estimate("accuracy", "share of the expressions for which it does"),
         rate(
             "fixed_distance",
-            "the same of the earlier expression nearest to a fixed distance, the best one",
+            "`accuracy` of the earlier expression nearest to a fixed distance, the best one",
             control_of="accuracy",
         ),
         rate(
             "other_query",
-            "the same if the head attends as it does from another expression of the text, that "
+            "`accuracy` with the attention from another expression of the text, that "
             "refers to something else; mean over all of them",
             control_of="accuracy",
         ),
         rate(
             "same_kind",
-            "the same of a random earlier expression of the kind that the head chooses",
+            "`accuracy` of a random earlier expression of the kind that the head chooses",
             control_of="accuracy",
         ),
         rate(
             "same_form",
-            "the same of the first, the last or a random earlier expression, the best of these, "
+            "`accuracy` of the first, the last or a random earlier expression, the best of these, "
             "whose head word is as long as its own (or not) and as frequent (or not), as that of "
             "the head's choice is",
             control_of="accuracy",
@@ -398,13 +396,13 @@ ATTENTION_PROBES = Table(
         *estimate("uas", "share of the words whose head is found (unlabelled attachment score)"),
         *estimate(
             "shuffled",
-            "the same if the words of every tree are exchanged",
+            "`uas` with the words of every tree exchanged",
             control_of="uas",
             optional=True,
         ),
         *estimate(
             "random",
-            "the same with the attention of the encoder with random weights",
+            "`uas` with the attention of the encoder with random weights",
             control_of="uas",
             optional=True,
         ),

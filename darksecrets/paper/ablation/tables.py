@@ -211,7 +211,9 @@ LINKED_GROUPS = Table(
         _group_column("mean_effect", "mean `delta` of disabling each of them alone"),
         *interval("mean_effect", unit="× 100", optional=True),
         _group_column(
-            "control", "the same for random heads, as many of each layer", control_of="mean_effect"
+            "control",
+            "`mean_effect` of random heads, as many of each layer",
+            control_of="mean_effect",
         ),
         _group_column("over_control", "`mean_effect` − `control`"),
         *interval("over_control", "over_control", unit="× 100", optional=True),

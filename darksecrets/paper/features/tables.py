@@ -28,7 +28,7 @@ _WEIGHT = share("weight", "", "attention")
 _CONTROL = like(_WEIGHT, name="control", control_of="weight")
 _UNIFORM = like(
     _WEIGHT,
-    "the same under uniform attention: mean of 1 / length over the same examples; with "
+    "`weight` under uniform attention: mean of 1 / length over the examples; with "
     "local attention, 1 / tokens in reach of the same attending tokens",
     name="uniform",
     control_of="weight",
@@ -67,7 +67,7 @@ STRIPES = per_head(
         "greatest mean weight that such a token receives from the tokens that can "
         "attend to it, mean over examples",
     ),
-    like(_CONTROL, "the same for as many random tokens at likely positions"),
+    like(_CONTROL, "`weight` of as many random tokens at likely positions"),
     _UNIFORM,
     like(_EXAMPLES, "examples with such a token"),
     kind=_FEATURE,
@@ -81,7 +81,7 @@ CLS_ATTENTION = Table(
         _FEATURE,
         like(HEAD, "head of the last layer, from 1"),
         like(_WEIGHT, "greatest weight that such a token receives, mean over examples"),
-        like(_CONTROL, "the same for as many random tokens at likely positions"),
+        like(_CONTROL, "`weight` of as many random tokens at likely positions"),
         _UNIFORM,
         like(_EXAMPLES, "examples with such a token" + _IN_REACH),
     ),
@@ -93,7 +93,7 @@ TOKEN_PAIRS = per_head(
     "token_pairs",
     "Attention between related tokens. Relations absent from a task have no rows.",
     like(_WEIGHT, "greatest weight of a related pair, mean over examples"),
-    like(_CONTROL, "the same for random pairs at the same distances"),
+    like(_CONTROL, "`weight` of random pairs at the same distances"),
     _UNIFORM,
     *_TESTED,
     like(_WEIGHT, "attention to the token itself and its neighbours", name="diagonal"),
@@ -119,7 +119,9 @@ TOKEN_PAIR_CORRELATIONS = Table(
         *_correlation(
             "weight", "Pearson's correlation of `weight` with `diagonal`, over the heads"
         ),
-        *_correlation("over_control", "the same of `weight` − `control`"),
+        *_correlation(
+            "over_control", "Pearson's correlation of `weight` − `control` with `diagonal`"
+        ),
     ),
     key=(*names(*MAPS), "relation"),
     may_be_empty=True,
@@ -132,7 +134,7 @@ HEAD_STATISTICS = per_head(
     number("value", "mean share of attention (entropies: in nats)", low=0),
     number(
         "uniform",
-        "the same under uniform attention to the tokens in reach",
+        "the value under uniform attention to the tokens in reach",
         low=0,
         control_of="value",
     ),
@@ -143,7 +145,7 @@ EQUAL_WORDS = per_head(
     "equal_words",
     "Attention between words that are in both sentences (section 5); tasks of two sentences only.",
     like(_WEIGHT, "mean weight between their word pieces, mean over examples"),
-    like(_CONTROL, "the same for random pairs at the same distances"),
+    like(_CONTROL, "`weight` of random pairs at the same distances"),
     _UNIFORM,
     *_TESTED,
     like(_EXAMPLES, "examples with such words" + _IN_REACH),
@@ -216,11 +218,11 @@ ATTENTION_LEVELS = Table(
         *interval("weight", "weight", unit="attention", bounds=(0, 1), optional=True),
         like(
             _CONTROL,
-            f"the same for as many random tokens at likely positions; for `{GREATEST}` and "
+            f"`weight` of as many random tokens at likely positions; for `{GREATEST}` and "
             f"`{FROM_CLS}` only",
             optional=True,
         ),
-        like(_UNIFORM, "the same under uniform attention to the tokens in reach"),
+        like(_UNIFORM, "the value under uniform attention to the tokens in reach"),
         number(
             "to_special",
             "`weight` divided by the mean of those of [CLS] and [SEP], over the same examples; "
@@ -239,7 +241,7 @@ ATTENTION_LEVELS = Table(
         *_OVER_RIVALS,
         share(
             "greatest_of_tasks",
-            "the same, that the task has the greatest of all tasks for this feature",
+            "probability that the task has the greatest weight of all tasks for this feature",
             optional=True,
         ),
         number("tokens", "mean number of such tokens in these examples", low=0),
@@ -265,7 +267,7 @@ ATTENTION_CHANGES = Table(
         *_excess_columns("change", "mean difference over examples and heads"),
         number(
             "control",
-            "the same of random tokens at likely positions",
+            "`change` of random tokens at likely positions",
             "attention",
             low=-1,
             high=1,
@@ -304,7 +306,7 @@ ATTENTION_TRENDS = Table(
         *interval("correlation", "correlation", bounds=(-1, 1), optional=True),
         number(
             "control",
-            "the same of random tokens at likely positions",
+            "`correlation` of random tokens at likely positions",
             low=-1,
             high=1,
             control_of="correlation",
@@ -337,7 +339,7 @@ ATTENTION_ORIGINS = Table(
         SEEDS,
         integer("heads", "heads of the encoder", low=1),
         *_alike("correlation", "Pearson's correlation of `pretrained` with `finetuned`"),
-        *_alike("random", "the same of `random` with `finetuned`"),
+        *_alike("random", "Pearson's correlation of `random` with `finetuned`"),
         *_alike("difference", "`correlation` − `random`", low=-2),
     ),
     key=("task", "feature"),

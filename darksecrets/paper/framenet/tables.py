@@ -94,12 +94,12 @@ HEADS = Table(
         ),
         _weight(
             "control",
-            "the same for the links at all positions of their sentences, distances kept: `value` "
+            "`weight` of the links at all positions of their sentences, distances kept: `value` "
             f"of the control `{DISTANCE}`",
             control_of="weight",
         ),
         _weight(
-            "uniform", "the same under uniform attention: mean of 1 / length", control_of="weight"
+            "uniform", "`weight` under uniform attention: mean of 1 / length", control_of="weight"
         ),
         like(P_VALUE, "p-value of exceeding all six: the largest of the p-values"),
         like(Q_VALUE, "false discovery rate over all heads and both directions"),

@@ -290,7 +290,7 @@ PATTERN_AGREEMENT = Table(
         *interval("agreement", unit="probability", bounds=(0, 1)),
         share(
             "expected",
-            "the same for two random heads of a layer",
+            "`agreement` of two random heads of a layer",
             "probability",
             control_of="agreement",
         ),
