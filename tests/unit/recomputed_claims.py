@@ -335,6 +335,26 @@ def claim_44(tables: Tables) -> str:
     return every(over_seeds(estimates(rows, "delta", "ci_low", "ci_high"), "task", "layer"), -1)
 
 
+def claim_49(tables: Tables) -> str:
+    heads = tables.read("head_ablation", state="finetuned")
+    if {*heads["task"]} - {*tables.learned}:
+        return UNDECIDED  # it is about all tasks of the run
+    heads = heads[heads["metric"] == heads.groupby("task")["metric"].transform("first")]
+    of_seeds = []
+    for _, of_seed in heads.groupby("seed"):
+        of_heads = []
+        for _, rows in of_seed.groupby(["layer", "head"]):
+            variances = ((rows["ci_high"] - rows["ci_low"]) / (2 * NORMAL)) ** 2
+            variances = np.maximum(variances, variances.mean())
+            if variances.max() > 0:
+                mean = np.average(rows["delta"], weights=1 / variances)
+                q = ((rows["delta"] - mean) ** 2 / variances).sum()
+                of_heads.append(stats.chi2.sf(q, len(rows) - 1))
+        count = len(of_seed[["layer", "head"]].drop_duplicates())
+        of_seeds.append(count * min(of_heads, default=1.0))
+    return significant(pd.Series([max(of_seeds)]))
+
+
 def claim_54(tables: Tables) -> str:
     rows = tables.of_learned("patterns", definition="strict", pattern="vertical or diagonal")
     rows = estimates(rows, "share", "ci_low", "ci_high")
