@@ -17,6 +17,7 @@ from transformers import PreTrainedModel
 from darksecrets.core.arrays import Halves
 from darksecrets.core.attention.extraction import Inputs, encode_longest_first, pad
 from darksecrets.core.attention.store import DTYPE, Maps
+from darksecrets.core.models import devices
 from darksecrets.core.models.hooks import observe, require_projections, shape_of
 from darksecrets.core.models.reach import windows_of
 from darksecrets.core.models.reading import Reading
@@ -224,7 +225,7 @@ class Encoder:
         """Run a padded batch, the longest example first, and yield what every layer does."""
         wanted = {"maps": True, "reach": True, "values": True, "projections": True}
         with torch.inference_mode(), observe(self.model, **wanted) as seen:
-            self.model(**{name: ids.to(self.model.device) for name, ids in batch.items()})
+            self.model(**devices.move(batch, self.model.device))
             for layer, maps in seen.maps.items():
                 if layer not in self.bases:
                     self.bases[layer] = basis(seen.projections[layer].weight)

@@ -26,6 +26,7 @@ from darksecrets.core.attention.extraction import (
 )
 from darksecrets.core.data import metrics
 from darksecrets.core.data.tasks import Task
+from darksecrets.core.models import devices
 from darksecrets.core.models.devices import place
 from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.reading import Reading
@@ -149,7 +150,7 @@ def logits_of(
         for batch in batches_for(model, batches_of(len(lengths), reading.batch_size), lengths):
             padded = pad(inputs, batch, tokenizer.pad_token_id)
             with torch.inference_mode():
-                given = {name: ids.to(model.device) for name, ids in padded.items()}
+                given = devices.move(padded, model.device)
                 parts.append(model(**given).logits.float().cpu().numpy())
             advance(len(batch))
     order = np.argsort(table["idx"].to_numpy())

@@ -17,6 +17,7 @@ from darksecrets.core.arrays import Flags, Floats, Integers
 from darksecrets.core.attention.contributions import lengths, lengths_of_sums, products, transformed
 from darksecrets.core.attention.extraction import batches_for, batches_of, encode_longest_first, pad
 from darksecrets.core.attention.punctuation import punctuation
+from darksecrets.core.models import devices
 from darksecrets.core.models.hooks import observe, require_projections
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.progress import progress
@@ -193,7 +194,7 @@ def _measure_batch(
         torch.inference_mode(),
         observe(model, maps=True, reach=True, values=True, projections=True) as seen,
     ):
-        model(**{name: ids.to(device) for name, ids in inputs.items()})
+        model(**devices.move(inputs, device))
         layers = []
         for number, maps in seen.maps.items():
             vectors = transformed(seen.values[number], seen.projections[number].weight)

@@ -268,7 +268,7 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
     """
     device, shape = model.device, shape_of(model)
     with torch.inference_mode(), observe(model, maps=True) as seen:
-        model(**{name: ids.to(device) for name, ids in batch.items()})
+        model(**devices.move(batch, device))
         examples, tokens = batch["input_ids"].shape
         expected = (examples, shape.heads, tokens, tokens)
         found = [tuple(layer.shape) for layer in seen.maps.values()]

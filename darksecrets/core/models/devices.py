@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -46,6 +47,11 @@ def place(model: Module) -> Module:
     """Move a model to the `best` device and turn off TensorFloat-32 (`use_float32`)."""
     use_float32()
     return model.to(best())
+
+
+def move(tensors: Mapping[str, torch.Tensor], device: torch.device) -> dict[str, torch.Tensor]:
+    """The inputs of a model on its device."""
+    return {name: tensor.to(device) for name, tensor in tensors.items()}
 
 
 def batch_size(device: torch.device, bytes_each: int, *, cpu: int, gpu: int) -> int:

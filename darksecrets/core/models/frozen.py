@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from darksecrets.core.data.batches import batches_by_length
+from darksecrets.core.models import devices
 from darksecrets.core.models.session import trial_inputs
 from darksecrets.core.run.progress import progress
 
@@ -60,7 +61,7 @@ class FrozenEncoder:
             for rows in batches_by_length(split.lengths, batch_size):
                 batch = split.batch(rows)
                 del batch["labels"]
-                self.model(**{k: tensor.to(self.model.device) for k, tensor in batch.items()})
+                self.model(**devices.move(batch, self.model.device))
                 done += rows
                 advance(len(rows))
         return torch.cat(caught)[torch.from_numpy(np.argsort(done)).to(self.model.device)]

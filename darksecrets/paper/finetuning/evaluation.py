@@ -79,7 +79,7 @@ def outputs(
     model.train(False)
     with torch.inference_mode():
         for rows in batches_by_length(split.lengths, batch_size):
-            batch = {name: t.to(model.device) for name, t in split.batch(rows).items()}
+            batch = devices.move(split.batch(rows), model.device)
             del batch["labels"]
             found.append(model(**batch).logits.float().cpu().numpy())
             rows_done += rows

@@ -98,7 +98,7 @@ def decide(
     for place, tokens in enumerate(erased):
         inputs[MASK][place, torch.from_numpy(tokens)] = 0
     with torch.inference_mode():
-        logits = model(**{name: tensor.to(model.device) for name, tensor in inputs.items()}).logits
+        logits = model(**devices.move(inputs, model.device)).logits
     return logits.argmax(dim=-1).tolist()
 
 

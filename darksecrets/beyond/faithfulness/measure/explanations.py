@@ -30,6 +30,7 @@ from darksecrets.core.attention.extraction import (
     batches_of,
 )
 from darksecrets.core.data.tasks import Task
+from darksecrets.core.models import devices
 from darksecrets.core.models.devices import SEQUENCES, sequence_bytes
 from darksecrets.core.models.devices import batch_size as batch_size_on
 from darksecrets.core.models.hooks import Observation, observe
@@ -184,7 +185,7 @@ def _measure_batch(
 ) -> tuple[list[int], list[Floats], list[Rankings]]:
     """Decisions; [kinds + 1, layers, heads] gradients; importance by head, [layers, heads, n]."""
     device = model.device
-    inputs = {name: tensor.to(device) for name, tensor in examples.batch(batch).items()}
+    inputs = devices.move(examples.batch(batch), device)
     labels = torch.from_numpy(examples.labels[batch.start : batch.stop]).to(device)
     passed = run(model, task, inputs, labels)
     kinds = _one_hot(examples.kinds[batch.start : batch.stop]).to(device)

@@ -284,7 +284,7 @@ def batch_of(
     model: PreTrainedModel, split: EncodedSplit, rows: list[int]
 ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
     """What a model is given, on its device, and the labels."""
-    batch = {name: t.to(model.device) for name, t in split.batch(rows).items()}
+    batch = devices.move(split.batch(rows), model.device)
     return batch, batch.pop("labels")
 
 

@@ -194,7 +194,7 @@ class ResetModels:
         """[rows, outputs] of a batch with one set reset, see `core.interventions.ties`."""
         self.mixture.reset(self.sets[number])
         model = self.mixture.model
-        batch = {name: each.to(model.device) for name, each in self.split.batch(list(rows)).items()}
+        batch = devices.move(self.split.batch(list(rows)), model.device)
         del batch["labels"]
         with torch.inference_mode():
             return model(**batch).logits.float().cpu().numpy()

@@ -20,6 +20,7 @@ from darksecrets.core.attention.extraction import (
 )
 from darksecrets.core.attention.pieces import align, padded
 from darksecrets.core.data.sentences import Sentence
+from darksecrets.core.models import devices
 from darksecrets.core.models.hooks import observe, shape_of
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.progress import progress
@@ -169,7 +170,7 @@ def hidden_states(
     with progress("Hidden states", len(lengths), "texts") as advance:
         for batch in batches_for(model, batches_of(len(lengths), reading.batch_size), lengths):
             tensors = pad(inputs, batch, padding)
-            given = {name: ids.to(model.device) for name, ids in tensors.items()}
+            given = devices.move(tensors, model.device)
             with torch.inference_mode(), observe(model, hidden=True) as seen:
                 model(**given)
                 yield batch, seen.hidden.stack().float()

@@ -15,6 +15,7 @@ import torch
 from darksecrets.core.attention.extraction import batches_for, batches_of, pad
 from darksecrets.core.attention.pieces import Aligned, align, padded
 from darksecrets.core.data.sentences import Sentence
+from darksecrets.core.models import devices
 from darksecrets.core.models.hooks import observe
 from darksecrets.core.models.reach import windows_of
 from darksecrets.core.models.reading import Reading
@@ -107,7 +108,7 @@ def _batch_maps(
     belongs = padded(aligned.belongs[own]).to(model.device)
     inputs = pad(aligned.inputs, batch, pad_token_id)
     with torch.inference_mode(), observe(model, maps=True) as seen:
-        model(**{name: ids.to(model.device) for name, ids in inputs.items()})
+        model(**devices.move(inputs, model.device))
         maps = torch.stack([reduced(layer, belongs) for layer in seen.maps.values()], dim=1)
     shared = belongs.transpose(1, 2) @ belongs
     words = belongs.any(dim=1)
