@@ -69,8 +69,8 @@ def describe_claims(claims: pd.DataFrame, runs: int) -> str:
     holds = (decided == Answer.YES).sum(axis=1)
     for_some = ((holds > 0) & (holds < runs)).sum()
     return (
-        f"{len(wide)} claims, each decided on the tasks that an encoder has learned. Decided for "
-        f"all {runs} encoders: {len(decided)}. Of these, {(holds == runs).sum()} hold for all, "
+        f"{len(wide)} claims, each decided on the tasks that an encoder has learned. "
+        f"{len(decided)} are decided for every encoder: {(holds == runs).sum()} hold for all, "
         f"{for_some} for some, {(holds == 0).sum()} for none."
     )
 

@@ -100,7 +100,7 @@ def test_claims_are_counted_over_encoders(runs):
     decided = own.isin(["holds", "does not hold"]).sum()
     assert decided > 3
     said = page.describe_claims(claims, 2)
-    assert f"for all 2 encoders: {decided}. Of these, 0 hold for all, {decided} for some" in said
+    assert f"{decided} are decided for every encoder: 0 hold for all, {decided} for some" in said
 
 
 def test_the_page_and_its_table_are_written(runs, tmp_path, capsys):
