@@ -66,11 +66,16 @@ def draw_importance_agreement(sources: kit.Sources) -> kit.Figure:
 
 
 def _best_definition(table: pd.DataFrame) -> str:
-    """The definition of heads' importance that follows the validation score best."""
+    """The definition of heads' importance that follows the validation score best, if one does."""
     rows = table[(table["part"] != MLPS) & (table["reference"] == SCORE)]
-    means = rows.groupby("definition")["spearman"].mean().dropna()
-    if means.empty:
+    rows = rows[rows["spearman"].notna()]
+    if rows.empty:
         return "No definition of importance can be compared with the validation score"
+    by_definition = rows.groupby("definition")
+    significant = by_definition["ci_low"].min() > 0
+    means = by_definition["spearman"].mean()[significant]
+    if means.empty:
+        return "No definition of heads' importance follows the validation score significantly"
     return (
         f"Of heads' importance, {means.idxmax()} follows the validation score best: rank "
         f"correlation {written(means.max(), '.2f')}"

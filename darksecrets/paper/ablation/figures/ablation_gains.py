@@ -85,7 +85,16 @@ def draw(sources: kit.Sources) -> kit.Figure:
     def title(task: str) -> str:
         return titled(sources.marked(task), metrics[task])
 
-    return kit.page(sources, headline, [panels], most=4, title=title, legend=legend)
+    return kit.page(
+        sources,
+        headline,
+        [panels],
+        most=4,
+        title=title,
+        legend=legend,
+        what="Every head, sorted, with its 95% interval. Each task has its own scale: linear around "
+        "0, logarithmic beyond.",
+    )
 
 
 def _headline(best: pd.DataFrame, metrics: Mapping[str, str]) -> str:

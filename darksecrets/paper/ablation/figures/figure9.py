@@ -60,7 +60,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         kit.Grid(list(tables), panel, most=3 if len(tables) < 7 else 5),
         legend=_LEGEND,
         what=f"Score without each layer{seeds}, with 95% intervals of the difference to the intact "
-        "model.",
+        "model. Each panel has its own scale.",
         width=kit.PAGE,
         note=note,
     )

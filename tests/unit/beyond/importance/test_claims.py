@@ -6,8 +6,10 @@ import pytest
 from claim_cases.importance import gates, needs, pruned, structure
 from claim_tables import SEEDS
 
+from darksecrets.beyond.importance.declared import SCORE
 from darksecrets.beyond.importance.measure.curves import largest_sets
 from darksecrets.beyond.importance.shown import (
+    _best_definition,
     few_heads_by_gates,
     largest_shares,
     layers_with_one_head,
@@ -95,3 +97,23 @@ def test_shares_of_the_largest_sets():
     table = pd.DataFrame({"heads": [36], "largest": [9], "ci_low": [0], "ci_high": [18]})
     found = largest_shares(table.assign(task="RTE", metric="accuracy"))
     assert found[["value", "low", "high"]].to_numpy().tolist() == [[0.25, 0, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("lows", "said"),
+    [
+        ((0.1, 0.2), "absolute gradient follows the validation score best: rank correlation 0.40"),
+        ((0.1, -0.2), "No definition of heads' importance follows the validation score"),
+    ],
+)
+def test_a_headline_names_a_definition_only_if_every_interval_is_above_0(lows, said):
+    rows = pd.DataFrame(
+        {
+            "part": "head",
+            "reference": SCORE,
+            "definition": "absolute gradient",
+            "spearman": [0.3, 0.5],
+            "ci_low": lows,
+        }
+    )
+    assert said in _best_definition(rows)
