@@ -170,7 +170,7 @@ def _headline_of_trees(row: pd.Series) -> str:
 
 _MEASURES = {
     "anisotropy": "Cosine of words of different sentences",
-    "self_similarity": "Cosine of a word in two sentences, over that",
+    "self_similarity": "Cosine of a word in two sentences, minus the former",
     "outlier_share": "Share of the largest dimension",
 }
 
