@@ -92,7 +92,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         most=4,
         title=title,
         legend=legend,
-        what="Every head, sorted, with its 95% interval. Each task has its own scale: linear around "
+        what="Every head, sorted, with its 95% interval. Each task has its own scale: linear near "
         "0, logarithmic beyond.",
     )
 
