@@ -83,7 +83,7 @@ def _headline(ratios: pd.Series[float]) -> str:
     (first, strongest), (second, next_one) = ratios.nlargest(2).items()
     return (
         f"{str(first).capitalize() if not str(first).startswith('[') else first} gets "
-        f"{strongest:.1f} times the attention of random tokens, {second} {next_one:.1f} times"
+        f"{strongest:.1f} times the attention of random tokens; next, {second}: {next_one:.1f}"
     )
 
 

@@ -19,7 +19,6 @@ LETTERS = dict(zip(kit.PATTERNS, "VD+BH", strict=True))
 _CELL = 0.115  # inches between two heads: room for a letter
 _MARGIN = 0.3  # inches of a panel that are not heads
 _FULL = 0.94  # side of the square of a head with one pattern, in cells
-_LEGEND = (0.3, 0.6, 1.0)  # shares whose sizes the legend shows
 _DARK = "vertical"  # the only colour dark enough for white letters
 
 
@@ -58,16 +57,15 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.spines[:].set_visible(False)
 
     legend: dict[str, Any] = {f"{LETTERS[n]}  {n}": kit.PATTERNS[n] for n in LETTERS}
-    square = kit.dot(kit.GREY, "s", size=2.5)
-    for share in _LEGEND:
-        name = f"{share:.0%}{' of maps' if share == _LEGEND[-1] else ''}"
-        legend[name] = {**square, "markersize": 72 * cell * _FULL * np.sqrt(share)}
     look: dict[str, Any] = {"x": "Head", "height": layers * cell + 0.45, "fixed": True}
     panels = [
         kit.Panel(squares, of=STATES[:1], title=STATE_NAMES[STATES[0]], y="Layer", **look),
         kit.Panel(squares, of=STATES[1:], title=STATE_NAMES[STATES[1]], share="left", **look),
     ]
-    look = {"most": beside, "align": "left", "width": kit.PAGE}
+    what = (
+        "Each head's most frequent pattern. The area of a square is its share of the head's maps."
+    )
+    look = {"most": beside, "align": "left", "width": kit.PAGE, "what": what}
     headline = sources.headline(partial(_headline, table))
     return kit.page(sources, headline, [panels], legend=legend, **look)
 
