@@ -1,6 +1,7 @@
 r"""Make the pictures in docs/images again, from finished runs.
 
 python -m tools.pictures --demo results/demo --real results/real --beyond results/real-beyond
+  --importance results/real-importance
 
 The gallery has all figures of the demonstration. Figures, atlas and report of the real run are
 those of the pages about it; atlas and report are shown in headless Chromium. Pictures of
@@ -63,9 +64,15 @@ REAL: Mapping[str, str | Page] = {
 BEYOND: Mapping[str, str | Page] = {
     "real-syntactic-heads.png": "syntactic_heads",
     "real-weights-and-norms.png": "weights_and_norms",
-    "real-pruning-curves.png": "pruning_curves",
+    "real-layer-probes.png": "layer_probes",
+    "real-structural-probes.png": "structural_probes",
+    "real-trees.png": "trees",
+    "real-changed-inputs.png": "changed_inputs",
 }
 """Pictures of the run on real data with analyses of later papers."""
+
+IMPORTANCE: Mapping[str, str | Page] = {"real-pruning-curves.png": "pruning_curves"}
+"""Picture of the run on real data in which heads are removed."""
 
 LOOK = "inspect.png"
 """The page of `inspect`: the heads of the tiny BERT on a text."""
@@ -76,7 +83,7 @@ LABELLING = "labelling-page.png"
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*REAL, *BEYOND, LOOK, LABELLING}
+    return {*REAL, *BEYOND, *IMPORTANCE, LOOK, LABELLING}
 
 
 class Problems(list[str]):
@@ -217,11 +224,13 @@ def main() -> None:
     parser.add_argument("--demo", type=Path, help="folder of a demonstration with all analyses")
     parser.add_argument("--real", type=Path, help="folder of a finished run of config/real.yaml")
     parser.add_argument("--beyond", type=Path, help="folder of one of config/real-beyond.yaml")
+    parser.add_argument("--importance", type=Path, help="one of config/real-importance.yaml")
     arguments = parser.parse_args()
     problems = Problems()
     for run, pictures, what in (
         (arguments.real, REAL, "real run"),
         (arguments.beyond, BEYOND, "real run of later analyses"),
+        (arguments.importance, IMPORTANCE, "real run that removes heads"),
     ):
         if run is None or not (run / "config.yaml").is_file():
             found = f"{run} is no run" if run else "no folder is given"

@@ -1,7 +1,7 @@
 """Keep the tables of the real run, make the pages from them, or print a run beside them.
 
 python -m tools.real pages [--paper results/real] [--beyond results/real-beyond]
-  [--multilingual results/real-multilingual]
+  [--importance results/real-importance] [--multilingual results/real-multilingual]
 python -m tools.real compare results/paper
 """
 

@@ -25,6 +25,9 @@ PAPER = "paper"
 BEYOND = "beyond"
 """Folder of the run of `config/real-beyond.yaml`."""
 
+IMPORTANCE = "importance"
+"""Folder of the run of `config/real-importance.yaml`."""
+
 MULTILINGUAL = "multilingual"
 """Folder of the run of `config/real-multilingual.yaml`."""
 
@@ -68,14 +71,17 @@ TABLES = {
         "claims",
         "findings",
         "syntactic_heads",
-        "attention_trees",
         "attention_probes",
-        "coreference_methods",
         "norm_levels",
-        "importance_agreement",
-        "pruning_curves",
-        "smaller_models",
+        "layer_probes",
+        "layer_order",
+        "structural_probes",
+        "layer_geometry",
+        "removed_properties",
+        "trees",
+        "changed_inputs",
     ),
+    IMPORTANCE: ("learned", "claims", "pruning_curves"),
     MULTILINGUAL: (
         "learned",
         "baselines",

@@ -26,7 +26,7 @@ from darksecrets.paper.framenet.figures.figure3_controls import count_exceeding_
 from darksecrets.paper.framenet.tables import ELEMENT_TO_PREDICATE
 from darksecrets.paper.patterns.classes import STRICT
 from darksecrets.paper.patterns.findings import heterogeneous_shares
-from tools.real.kept import BEYOND, KEPT, MULTILINGUAL, PAPER, Run
+from tools.real.kept import BEYOND, IMPORTANCE, KEPT, MULTILINGUAL, PAPER, Run
 
 Part = Callable[[], str]
 
@@ -42,7 +42,7 @@ QUESTIONS: Mapping[str, Sequence[str]] = {
 
 KOVALEVA = "kovaleva2019"
 
-UNDECIDED = "undecided"
+HOLDS, UNDECIDED = "holds", "undecided"
 
 LATER: Mapping[str, Mapping[str, Sequence[str]]] = {
     "syntax": {
@@ -51,6 +51,15 @@ LATER: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "norms": {"kobayashi2020": ("N1", "N2", "N3", "N4")},
     "importance": {"michel2019": ("P1", "P2"), "voita2019": ("V2",), KOVALEVA: ("48",)},
+    "layers": {
+        "liu2019": ("K1", "K2", "K3", "K4", "K5"),
+        "tenney2019": ("O1",),
+        "hewitt2019": ("H1",),
+        "ethayarajh2019": ("A1", "A2"),
+        "elazar2021": ("Y1",),
+    },
+    "predictions": {"wu2020": ("M2",)},
+    "inputs": {"ettinger2020": ("I1", "I2", "I3"), "balasubramanian2020": ("I4",)},
 }
 """Claims of later papers, by the analysis that decides them and by the paper's file."""
 
@@ -60,7 +69,7 @@ FIGURES = ("table1", "figure2", "figure5", "figure6", "figure8")
 ENCODERS = tuple(name for name in (PAPER, MULTILINGUAL) if (KEPT / name).is_dir())
 """Kept runs of the paper's analyses, an encoder each."""
 
-RUNS = (*ENCODERS, BEYOND)
+RUNS = (*ENCODERS, BEYOND, IMPORTANCE)
 """All kept runs."""
 
 
@@ -125,38 +134,46 @@ def claims_of_all_encoders() -> str:
     Answers are those on the tasks that each run has learned; claims that are undecided for an
     encoder are only counted.
     """
-    found = {Run.kept(name).encoder: _claims_of(name) for name in ENCODERS}
-    places = [place for place in found[Run.kept(PAPER).encoder] if place[0] == KOVALEVA]
-    groups: dict[str, list[str]] = {"holds": [], "does not hold": [], "": []}
-    undecided = 0
-    for place in places:
-        answers = {name: _answer_of(table.get(place)) for name, table in found.items()}
-        sentence = str(found[Run.kept(PAPER).encoder][place]["claim"]).rstrip(".")
+    runs = {Run.kept(name).encoder: _claims_of(name) for name in ENCODERS}
+    all_hold, none_holds, differ, undecided = [], [], [], 0
+    for place, claim in _claims_of(PAPER).items():
+        if place[0] != KOVALEVA:
+            continue
+        answers = {name: _answer_of(found.get(place)) for name, found in runs.items()}
+        sentence = str(claim["claim"]).rstrip(".")
         if UNDECIDED in answers.values():
             undecided += 1
-        elif len(set(answers.values())) == 1:
-            groups[next(iter(answers.values()))].append(sentence)
+        elif set(answers.values()) == {HOLDS}:
+            all_hold.append(sentence)
+        elif HOLDS not in answers.values():
+            none_holds.append(sentence)
         else:
             said = "; ".join(f"{name}: {answer}" for name, answer in answers.items())
-            groups[""].append(f"{sentence} ({said})")
-    names = {"holds": "Hold for all", "does not hold": "Hold for none", "": "Differ"}
-    lines = [f"- **{names[key]}** ({len(all_)}): {_listed(all_)}" for key, all_ in groups.items()]
-    lines.append(f"- **Undecided for at least one** ({undecided}): see the tables below.")
+            differ.append(f"{sentence} ({said})")
+    lines = [
+        _counted("Hold for all", all_hold),
+        _counted("Hold for none", none_holds),
+        _counted("Differ", differ),
+        f"- **Undecided for at least one** ({undecided}): see the tables below.",
+    ]
     return "\n\n" + "\n".join(lines) + "\n\n"
+
+
+def _counted(what: str, sentences: Sequence[str]) -> str:
+    """A line of a list: what claims have in common, how many they are, and which."""
+    named = "; ".join(sentences) or "none"
+    return f"- **{what}** ({len(sentences)}): {named}."
 
 
 def _answer_of(claim: Mapping[str, Any] | None) -> str:
     return UNDECIDED if claim is None else str(claim["verdict_on_learned_tasks"])
 
 
-def _listed(sentences: Sequence[str]) -> str:
-    return "; ".join(sentences) + "." if sentences else "none."
-
-
 def later_claims(analysis: str) -> str:
     """The claims that an analysis of later papers decides."""
     names = LATER[analysis]
-    runs = [BEYOND, *(name for name in ENCODERS if name != PAPER)]
+    own = IMPORTANCE if analysis == "importance" else BEYOND
+    runs = [own, *(name for name in ENCODERS if name != PAPER)]
     able = [name for name in runs if names.keys() <= {paper for paper, _ in _claims_of(name)}]
     return _write_claims({name: Run.kept(name).encoder for name in able}, names)
 

@@ -215,7 +215,8 @@ def test_pages_show_what_the_kept_tables_say():
     texts = {page.name: page.read_text(encoding="utf-8") for page in pages.find_pages()}
     assert {name: pages.fill(text, name) for name, text in texts.items()} == texts
     with_parts = {name for name, text in texts.items() if pages.PART.search(text)}
-    assert with_parts == {"README.md", "findings.md", "real-run.md", "replication.md"}
+    sources = {"README.md", "findings.md", "real-run.md", "real-beyond.md", "replication.md"}
+    assert with_parts == sources
 
 
 def _kept_rows(table, run=kept.PAPER, **where):
@@ -381,8 +382,8 @@ def test_sentences_of_the_page_agree_with_the_kept_tables():
 
 
 def test_what_is_said_of_removed_heads_follows_from_the_kept_tables(root):
-    said = " ".join((root / "docs" / "real-run.md").read_text().split())
-    where = {"run": kept.BEYOND, "task": "STS-B", "metric": "pearson", "share": "0.5"}
+    said = " ".join((root / "docs" / "real-beyond.md").read_text().split())
+    where = {"run": kept.IMPORTANCE, "task": "STS-B", "metric": "pearson", "share": "0.5"}
     (row,) = _kept_rows("pruning_curves", order="absolute gradient", **where)
     lost = [f"{-float(row[name]):.1f}" for name in ("delta", "ci_high", "ci_low")]
     assert lost == ["1.5", "0.8", "2.2"]
@@ -390,7 +391,7 @@ def test_what_is_said_of_removed_heads_follows_from_the_kept_tables(root):
     assert float(row["over_random_low"]) < 0 < float(row["over_random_high"])
     (row,) = _kept_rows("pruning_curves", order="random", **where)
     assert f"{-float(row['delta']):.1f}" == "34.9"
-    heads = _kept_rows("pruning_curves", run=kept.BEYOND, task="MRPC", metric="f1")
+    heads = _kept_rows("pruning_curves", run=kept.IMPORTANCE, task="MRPC", metric="f1")
     baselines = {(float(row["baseline"]), float(row["chance"])) for row in heads}
     ((intact, most_frequent),) = baselines
     assert 0 < intact - most_frequent < 3

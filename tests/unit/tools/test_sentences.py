@@ -12,10 +12,16 @@ import pandas as pd
 import pytest
 import yaml
 
-from tools.real.kept import BEYOND, KEPT, MULTILINGUAL, PAPER, ROOT
+from tools.real.kept import BEYOND, IMPORTANCE, KEPT, MULTILINGUAL, PAPER, ROOT
 from tools.real.pages import PART
 
-PAGES = ("README.md", "docs/findings.md", "docs/real-run.md", "docs/replication.md")
+PAGES = (
+    "README.md",
+    "docs/findings.md",
+    "docs/real-run.md",
+    "docs/real-beyond.md",
+    "docs/replication.md",
+)
 NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|half"
 VERDICTS = (
     "all|both|each|every|most|always|never|none|no|only|hold|holds|fail|fails|undecided|"
@@ -190,10 +196,11 @@ def sst2_loses_less_than_two_points() -> bool:
     return effects_of_layers().loc["SST-2"].min() > -2
 
 
-def second_run_is_of_two_tasks_and_one_seed() -> bool:
+def later_run_is_of_three_tasks_and_one_seed() -> bool:
     known = config(BEYOND)
     seeds = [len(entry["seeds"]) for entry in known["tasks"].values()]
-    return [*known["tasks"]] == ["MRPC", "STS-B"] and seeds == [1, 1]
+    same = known["model"]["name"] == config()["model"]["name"]
+    return [*known["tasks"]] == ["MRPC", "STS-B", "SST-2"] and seeds == [1, 1, 1] and same
 
 
 def claims_about_fine_tuning_are_undecided_there() -> bool:
@@ -203,7 +210,7 @@ def claims_about_fine_tuning_are_undecided_there() -> bool:
 
 
 def half_of_the_heads_of_stsb() -> bool:
-    rows = table("pruning_curves", BEYOND).query(
+    rows = table("pruning_curves", IMPORTANCE).query(
         "task == 'STS-B' and metric == 'pearson' and share == 0.5"
     )
     ordered = rows.query("order == 'absolute gradient'").iloc[0]
@@ -216,8 +223,54 @@ def half_of_the_heads_of_stsb() -> bool:
 
 
 def f1_of_the_most_frequent_label() -> bool:
-    rows = table("pruning_curves", BEYOND).query("task == 'MRPC' and metric == 'f1'").iloc[0]
+    rows = table("pruning_curves", IMPORTANCE).query("task == 'MRPC' and metric == 'f1'").iloc[0]
     return (round(rows["chance"], 1), round(rows["baseline"], 1)) == (81.6, 83.8)
+
+
+def relations_of_layers() -> pd.DataFrame:
+    rows = table("layer_probes", BEYOND).query("property == 'dependency relation'")
+    return rows.pivot(index="layer", columns="state", values="accuracy")
+
+
+def layer_3_tells_relations_best() -> bool:
+    best = relations_of_layers()[["pretrained", "finetuned"]].idxmax()
+    return set(best) == {3} and relations_of_layers().index.max() == 6
+
+
+def last_layer_tells_less_than_embeddings() -> bool:
+    accuracy = relations_of_layers()[["pretrained", "finetuned"]]
+    return (accuracy.loc[6] < accuracy.loc[0]).all()
+
+
+def layers_are_probed_before_and_after_mrpc() -> bool:
+    states = table("layer_probes", BEYOND).groupby("state")["task"].unique()
+    of_words = table("layer_probes", BEYOND).query("property == 'part of speech'")
+    return "MRPC" in states["finetuned"] and {"pretrained", "finetuned"} <= {*of_words["state"]}
+
+
+def trees_of_layers_beside_chains() -> bool:
+    rows = table("structural_probes", BEYOND).query("state != 'random'").set_index("layer")
+    return (rows.loc[3, "over_chain_low"] > 0).all() and (rows.loc[6, "over_chain_high"] < 0).all()
+
+
+def removed_parts_of_speech_cost_this() -> bool:
+    rows = table("removed_properties", BEYOND).set_index("layer").loc[4:6]
+    lost, at_random = -rows["delta"], -rows["random"]
+    is_f1 = config(BEYOND)["tasks"]["MRPC"]["metrics"][0] == "f1"
+    return is_f1 and (round(lost.min()), round(lost.max())) == (31, 49) and at_random.max() < 3
+
+
+def masked_words_have_fewer_arcs_than_chains() -> bool:
+    rows = table("trees", BEYOND)
+    rows = rows[rows["tree"].str.startswith("impact") & (rows["state"] == "pretrained")]
+    return len(rows) == 2 and (rows["over_chain_high"] < 0).all()
+
+
+def decisions_on_changed_inputs() -> bool:
+    kept = table("changed_inputs", BEYOND).set_index(["task", "change"])["unchanged"]
+    shuffled = [kept[task, "words shuffled"] for task in ("MRPC", "SST-2")]
+    said = [round(100 * value) for value in (*shuffled, kept["MRPC", "first sentence alone"])]
+    return said == [89, 87, 27]
 
 
 def there_are_two_encoders_of_6_and_12_layers() -> bool:
@@ -280,7 +333,15 @@ DECIDED: dict[str, Callable[[], bool]] = {
     "Most of these are on STS-B": most_significant_heads_are_of_stsb,
     "Layer 2 is needed most": layer_2_is_needed_most,
     "SST-2 loses less than two points": sst2_loses_less_than_two_points,
-    "With one seed, on MRPC and STS-B": second_run_is_of_two_tasks_and_one_seed,
+    "MiniLM, 6 layers of 12 heads, with one seed": later_run_is_of_three_tasks_and_one_seed,
+    "Linear probes on the treebank's words": layers_are_probed_before_and_after_mrpc,
+    "Layer 3 of 6 tells dependency relations best": layer_3_tells_relations_best,
+    "The last layer tells less of them": last_layer_tells_less_than_embeddings,
+    "Trees of layer 3 have more of the gold arcs": trees_of_layers_beside_chains,
+    "Without the directions that tell parts of speech": removed_parts_of_speech_cost_this,
+    "Masked words have fewer of the gold arcs": masked_words_have_fewer_arcs_than_chains,
+    "With shuffled words, 89 %": decisions_on_changed_inputs,
+    "Without the second sentence, 27 %": decisions_on_changed_inputs,
     "claims about fine-tuned models stay": claims_about_fine_tuning_are_undecided_there,
     "On STS-B, half of the heads": half_of_the_heads_of_stsb,
     "F1 hides much on MRPC": f1_of_the_most_frequent_label,
@@ -319,7 +380,6 @@ NO_RESULT = (
     "Clark et al. report 61 for BERT-base",
     "each with `c` and `c` in the layout",
     "473 FrameNet sentences",
-    "§ of the paper's part, § of the rest.",
 )
 """Words of sentences about the paper, the set-up, definitions and parts that are made."""
 
