@@ -169,22 +169,6 @@ TREES = Table(
         ),
         share("chain", "`uuas` of a chain of neighbours", "share", control_of="uuas"),
         *add_ends(share("over_chain", "`uuas` − `chain`", "share", low=-1)),
-        *add_ends(
-            share(
-                "uas",
-                "share of the gold arcs that the tree has in the same direction; empty for trees "
-                "without one",
-                "share",
-                optional=True,
-            )
-        ),
-        share(
-            "right_chain",
-            "`uas` if every word depends on the one before it",
-            "share",
-            optional=True,
-            control_of="uas",
-        ),
         integer("sentences", "sentences", low=1),
     ),
     key=(*names(*ENCODERS), "tree"),

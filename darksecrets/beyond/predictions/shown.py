@@ -227,42 +227,34 @@ _TREES = {
     PROBE: "states of the best layer, probed",
     EMBEDDINGS: "embeddings of words, probed",
 }
-_CHAINS = {"uuas": "chain", "uas": "right_chain"}
-_SCORES = {"uuas": "Without direction (UUAS)", "uas": "With direction (UAS)"}
 
 
 def draw_trees(sources: kit.Sources) -> kit.Figure:
-    """Draw the share of gold arcs in every kind of tree, without and with their direction."""
+    """Draw the share of gold arcs in every kind of tree."""
     table = sources.keep_learned(sources.table(TREES))
     places = {tree: name for tree, name in _TREES.items() if (table["tree"] == tree).any()}
 
-    def draw(axes: kit.Axes, score: str) -> None:
-        columns = [score, f"{score}_low", f"{score}_high", _CHAINS[score]]
-        known = table[table[score].notna()]
-        rows = known.groupby(["state", "tree"], as_index=False)[columns].mean()
+    def draw(axes: kit.Axes, _: str) -> None:
+        columns = ["uuas", "uuas_low", "uuas_high", "chain"]
+        rows = table.groupby(["state", "tree"], as_index=False)[columns].mean()
         where: dict[str, Any] = {"at": "tree", "places": places}
-        chains = kit.pick(rows, state=PRETRAINED)
-        kit.intervals(axes, chains, _CHAINS[score], {"": _CHAIN}, **where)
-        ends = (columns[1], columns[2])
-        kit.intervals(axes, rows, score, _LOOKS, by="state", ends=ends, **where)
+        kit.intervals(axes, kit.pick(rows, state=PRETRAINED), "chain", {"": _CHAIN}, **where)
+        ends = ("uuas_low", "uuas_high")
+        kit.intervals(axes, rows, "uuas", _LOOKS, by="state", ends=ends, **where)
 
     shown = [state for state in _LOOKS if (table["state"] == state).any()]
     height = 0.25 * len(places) + 0.3
     return kit.page(
         sources,
         _headline_of_trees(table, places),
-        kit.Grid(
-            list(_SCORES),
-            kit.Panel(draw, x="Share of gold arcs", height=height, fixed=True),
-            title=_SCORES.__getitem__,
-        ),
+        kit.Grid([""], kit.Panel(draw, x="Share of gold arcs (UUAS)", height=height, fixed=True)),
         legend={STATE_NAMES[state]: _LOOKS[state] for state in shown}
         | {"chain of neighbours": _CHAIN},
         what="Lines: 95% intervals over sentences; of fine-tuned models, mean over seeds and "
         "learned tasks. Kinds of trees are scored on different sentences, beside chains of the "
         "same.",
         averaged=True,
-        width=kit.PAGE,
+        width=kit.COLUMN,
     )
 
 

@@ -155,38 +155,32 @@ class Counts:
     Attributes:
         arcs: All, without punctuation.
         either: Those that the tree has, whatever their direction.
-        directed: Those that it has in the same direction.
         chain: Those between neighbours.
-        right: Those to the word before.
     """
 
     arcs: int
     either: int
-    directed: int
     chain: int
-    right: int
 
     @classmethod
     def of(cls, heads: Integers, sentence: Sentence) -> Counts:
         """Count the arcs of a tree, whose root is its own head."""
         gold = gold_arcs(sentence)
-        arcs, chain, right, _ = count_in_chains(gold)
-        either, directed = count_found(heads, gold).tolist()
-        return cls(arcs, either, directed, chain, right)
+        arcs, chain, _, _ = count_in_chains(gold)
+        either, _ = count_found(heads, gold).tolist()
+        return cls(arcs, either, chain)
 
 
 def tree_row(found: Sequence[Counts]) -> dict[str, float]:
     """Shares of the gold arcs of all sentences."""
-    names = ("arcs", "either", "directed", "chain", "right")
-    arcs, either, directed, chain, right = (
-        np.array([getattr(each, name) for each in found], dtype=np.float64) for name in names
+    arcs, either, chain = (
+        np.array([getattr(each, name) for each in found], dtype=np.float64)
+        for name in ("arcs", "either", "chain")
     )
     return {
         **share(either, arcs).columns("uuas", 0, 1),
         "chain": chain.sum() / arcs.sum(),
         **ratio(either - chain, arcs).columns("over_chain", -1, 1),
-        **share(directed, arcs).columns("uas", 0, 1),
-        "right_chain": right.sum() / arcs.sum(),
         "sentences": int((arcs > 0).sum()),
     }
 
