@@ -133,8 +133,8 @@ def _half_removed(rows: pd.DataFrame) -> str:
 
     The order is Michel et al.'s, not the one that does best on these examples.
     """
-    nearest = (rows["share"] - 0.5).abs()
-    half = rows[nearest == nearest.min()]
+    distance = (rows["share"] - 0.5).abs()
+    half = rows[distance == distance.groupby(rows["order"]).transform("min")]
     changes = (half["score"] - half["baseline"]).groupby(half["order"]).mean()
     order = declared.ABSOLUTE
     change = written(changes[order], "+.1f")

@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from workflow.lib import configuration, reference
+from tools import reference
+from workflow.lib import configuration
 
 PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 FENCE = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
