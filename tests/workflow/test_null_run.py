@@ -31,8 +31,7 @@ OF_NO_MODEL = {
     *("figure1", "figure3", "figure3_controls", "figure4", "pattern_quality", "cloze"),
     *("attention_trees", "attention_to_subjects", "attention_probes", "syntactic_heads"),
     *("coreference_heads", "layer_geometry", "layer_probes", "minimal_pairs"),
-    "structural_probes",
-    "trees",
+    *("structural_probes", "trees", "agreement_heads"),
 }
 """Figures whose headline is about no fine-tuned model."""
 NOTHING_FOUND = {
@@ -40,6 +39,7 @@ NOTHING_FOUND = {
     "syntactic_heads": r"None of \d+ relations have a head that exceeds all controls",
     "layer_probes": "not significantly more than word types alone",
     "trees": "No trees have significantly more gold arcs than chains",
+    "agreement_heads": "not more than by chance: their heads say nothing of agreement",
 }
 """Part of a headline, by figure."""
 HARMLESS = re.compile(
