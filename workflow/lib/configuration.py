@@ -220,8 +220,9 @@ def _within_project(value: Any) -> Any:  # noqa: ANN401 - a tree of YAML
 
 def _relative(path: str) -> str:
     """A path within the project as one from this folder."""
-    of_package = Path(path).parts[0] == PACKAGE.name
-    return str(Path(os.path.relpath(PACKAGE.parent if of_package else PROJECT)) / path)
+    is_of_package = Path(path).parts[:1] == (PACKAGE.name,)
+    folder = PACKAGE.parent if is_of_package else PROJECT
+    return str(Path(os.path.relpath(folder)) / path)
 
 
 def _choose_tasks(config: dict[str, Any]) -> None:

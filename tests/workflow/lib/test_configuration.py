@@ -296,3 +296,10 @@ def test_a_section_of_a_workflow_that_uses_this_one_is_not_touched():
     written = [{"model": {"folder": "another"}}]
     found = configuration.leave_out_other_origins(FILE, written, asked, demonstration=True)
     assert found == (FILE, [])
+
+
+@pytest.mark.parametrize("path", ["", "config", "darksecrets/resources"])
+def test_a_path_of_the_project_is_one_from_this_folder(path, tmp_path, monkeypatch):
+    """The project's folder itself, too."""
+    monkeypatch.chdir(tmp_path)
+    assert Path(configuration._relative(path)).samefile(SHIPPED.parent / path)
