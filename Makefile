@@ -88,16 +88,16 @@ docs: $(DEVELOPED) ## build the pages of docs/ and the reference into site/, to 
 DEMO ?= results/demo
 REAL ?= results/real
 BEYOND ?= results/real-beyond
-IMPORTANCE ?= results/real-importance
+IMPORTANCE ?=
 MULTILINGUAL ?=
 
 .PHONY: pictures
 pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= BEYOND= IMPORTANCE=folder)
-	python -m tools.pictures --demo $(DEMO) --real $(REAL) --beyond $(BEYOND) --importance $(IMPORTANCE)
+	python -m tools.pictures --demo $(DEMO) --real $(REAL) --beyond $(BEYOND) $(if $(IMPORTANCE),--importance $(IMPORTANCE))
 
 .PHONY: real-page
 real-page: $(INSTALLED) ## keep the small tables of the real runs in docs/real, and make the pages from them (REAL= BEYOND= IMPORTANCE= MULTILINGUAL=folder)
-	python -m tools.real pages --paper $(REAL) --beyond $(BEYOND) --importance $(IMPORTANCE) $(if $(MULTILINGUAL),--multilingual $(MULTILINGUAL))
+	python -m tools.real pages --paper $(REAL) --beyond $(BEYOND) $(if $(IMPORTANCE),--importance $(IMPORTANCE)) $(if $(MULTILINGUAL),--multilingual $(MULTILINGUAL))
 
 .PHONY: compare
 compare: $(INSTALLED) ## print a run beside the one in docs/real and beside the paper (RUN=results/paper)

@@ -25,7 +25,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from darksecrets.core.arrays import Values
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import SweepResult
-from darksecrets.core.interventions.tables import SWEEP_SETS
+from darksecrets.core.interventions.sets import sweep_sets
+from darksecrets.core.interventions.sweep import table_of
+from darksecrets.core.models.selectors import Shape
 from darksecrets.core.run.states import FINETUNED, FROM_NORMAL, FROZEN, PRETRAINED
 from darksecrets.paper.ablation import statistics
 from darksecrets.paper.ablation.scoring import scored
@@ -45,10 +47,9 @@ WORDS, EXPONENT = 60_000, 1.05
 LENGTHS = {"MRPC": 22, "STS-B": 11, "SST-2": 10, "QQP": 11, "RTE": 26, "QNLI": 20, "MNLI": 15}
 """Words of a sentence, about."""
 RESAMPLING = statistics.Resampling(
-    **{
-        key: constants.CONSTANTS[f"ablation.{key}"]
-        for key in ("bootstrap", "permutations", "splits")
-    },
+    bootstrap=constants.CONSTANTS["ablation.bootstrap"],
+    permutations=constants.CONSTANTS["ablation.permutations"],
+    splits=constants.CONSTANTS["ablation.splits"],
     seed=1,
 )
 TASKS = shipped_tasks()
@@ -75,13 +76,7 @@ def gold(task: Task, examples: int) -> Values:
 
 def made_up_sweep(task: Task, examples: int, seed: int) -> SweepResult:
     """A sweep over every head and layer of one model."""
-    layers, heads = range(1, LAYERS + 1), range(1, HEADS + 1)
-    places = [("baseline", None, None)]
-    places += [("head", layer, head) for layer in layers for head in heads]
-    places += [("layer", layer, None) for layer in layers]
-    sets = pd.DataFrame(places, columns=["kind", "layer", "head"]).reindex(
-        columns=list(SWEEP_SETS.names)
-    )
+    sets = table_of(sweep_sets(Shape(LAYERS, HEADS)))
     labels = gold(task, examples)
     intact = answers(task, examples, labels, seed)
     rng = np.random.default_rng(seed)
@@ -136,10 +131,9 @@ def made_up_texts(examples: int, length: int, seed: int) -> list[str]:
 
 def fit_baselines(task: Task, examples: int) -> None:
     """The bag of words, on all training examples; labels depend on the first word."""
+    sizes = {"train": SIZES[task.name][0], "validation": examples}
     splits = {}
-    for seed, (name, size) in enumerate(
-        {"train": SIZES[task.name][0], "validation": examples}.items()
-    ):
+    for seed, (name, size) in enumerate(sizes.items()):
         texts = {
             column: made_up_texts(size, LENGTHS[task.name], 10 * seed + place)
             for place, column in enumerate(task.columns)

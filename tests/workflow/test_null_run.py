@@ -31,7 +31,9 @@ OF_NO_MODEL = {
     *("figure1", "figure3", "figure3_controls", "figure4", "pattern_quality", "cloze"),
     *("attention_trees", "attention_to_subjects", "attention_probes", "syntactic_heads"),
     *("coreference_heads", "layer_geometry", "layer_probes", "minimal_pairs"),
-    *("structural_probes", "trees", "agreement_heads"),
+    "structural_probes",
+    "trees",
+    "agreement_heads",
 }
 """Figures whose headline is about no fine-tuned model."""
 NOTHING_FOUND = {

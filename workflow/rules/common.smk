@@ -15,7 +15,7 @@ from darksecrets.core.data import preflight as data_checks
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run import gpus
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import PACKAGE, RESOURCES
+from darksecrets.core.run.files import PACKAGE, PROJECT, RESOURCES
 from darksecrets.core.run.shown import tables_of
 from darksecrets.pages import contracts
 from darksecrets.pages.claims import registry
@@ -59,7 +59,6 @@ if workflow.is_main_process:
 
 # Not the main Snakefile's folder, which differs when this workflow is used as a module.
 RULES = Path(str(workflow.current_basedir))
-PROJECT = RULES.parents[1]
 compat.let_scripts_import_from(PACKAGE.parent)
 RESULTS = configuration.results_folder(config)
 

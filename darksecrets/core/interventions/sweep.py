@@ -185,11 +185,15 @@ def check_labels(labels: Values, task: Task, where: str) -> None:
 
 def result(task: Task, sets: Sequence[HeadSet], logits: Logits, split: EncodedSplit) -> SweepResult:
     """Predictions from logits, [sets, examples, outputs]."""
+    predictions = np.stack([predict(task, set_logits) for set_logits in logits])
+    return SweepResult(table_of(sets), predictions, split.labels, split.idx, split.units)
+
+
+def table_of(sets: Sequence[HeadSet]) -> pd.DataFrame:
+    """Rows of `tables.SWEEP_SETS`."""
     rows = [(of.kind, of.layer, of.head, of.name) for of in sets]
     table = pd.DataFrame(rows, columns=list(SWEEP_SETS.names))
-    table = table.astype({"layer": "Int64", "head": "Int64"})
-    predictions = np.stack([predict(task, set_logits) for set_logits in logits])
-    return SweepResult(table, predictions, split.labels, split.idx, split.units)
+    return table.astype({"layer": "Int64", "head": "Int64"})
 
 
 def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads: int) -> _Sweep:

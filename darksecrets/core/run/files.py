@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 PACKAGE = Path(__file__).parents[2]
+"""Folder of this package."""
 RESOURCES = PACKAGE / "resources"
 """Data shipped with the package: word lists, labelled maps, the paper's numbers, the tiny BERT."""
 PROJECT = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parent

@@ -25,7 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import combine, digest, fingerprint, visible, write_json
+from darksecrets.core.run.files import (
+    PACKAGE,
+    combine,
+    digest,
+    fingerprint,
+    visible,
+    write_json,
+)
 from darksecrets.core.run.version import __version__
 
 FOLDER = "records"
@@ -277,7 +284,7 @@ def find_commit() -> str | None:
     Of an installed package it is the one that pip was given, if it installed from a repository.
     """
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-    root = Path(__file__).parents[3]
+    root = PACKAGE.parent
     if not (root / ".git").exists():  # installed: an enclosing repository is another project's
         return _find_installed_commit()
     try:

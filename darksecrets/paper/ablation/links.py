@@ -1,8 +1,8 @@
 """Whether the heads that other experiments single out matter for the tasks (section 5).
 
 The paper: disabling the heads that follow FrameNet's relations costs nothing, and STS-B and RTE
-rely on heads that attend between words which appear in both sentences. `agreement.worst_heads` goes
-the other way, from the heads that matter to what they attend to.
+rely on heads that attend between words which appear in both sentences. `agreement.worst_heads` has
+the heads that matter, whatever they attend to.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from darksecrets.paper.ablation.statistics import Resampling, bootstrap
 from darksecrets.paper.ablation.tables import EQUAL_WORDS, FRAMENET, LINKED_GROUPS, TOKEN_PAIRS
 
 RESAMPLES = 2000
-"""Most bootstrap samples: enough for the limit of the greatest drop of twenty heads."""
+"""Most bootstrap samples: enough for the ends of 95 % intervals."""
 
 DIRECTION = "element_to_predicate"
 """The direction of the published weights, as named in ``framenet_heads.csv``."""

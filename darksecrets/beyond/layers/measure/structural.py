@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,7 @@ class Tree:
         arcs = np.sort(np.stack([real, heads[real]], axis=1), axis=1)
         return cls(distances, distances[root], arcs, counted, root)
 
-    @property
+    @cached_property
     def gold(self) -> set[tuple[int, int]]:
         """Its arcs as a set."""
         return {(first, second) for first, second in self.arcs.tolist()}
@@ -237,7 +238,8 @@ def score(states: WordStates, trees: Sequence[Tree], scored: Sequence[int], maps
     rows = []
     for number in scored:
         tree = trees[number]
-        distances, depths = _apply(maps, states, number)
+        own, _ = padded_states(states, [number])
+        distances, depths = _apply(maps.distances, own), _apply(maps.depths, own)
         chain = len(tree.gold & _neighbours(tree.counted))
         rows.append(
             [
@@ -260,18 +262,17 @@ def count_found(
     """[sentences, layers] gold arcs in the spanning trees of some sentences."""
     found = np.zeros((len(chosen), len(states.layers)))
     for row, number in zip(found, chosen, strict=True):
-        distances, _ = _apply(maps, states, number)
+        own, _ = padded_states(states, [number])
+        distances = _apply(maps.distances, own)
         row[:] = [trees[number].count_found(apart) for apart in distances]
     return found
 
 
-def _apply(maps: Maps, states: WordStates, number: int) -> tuple[Floats, Floats]:
-    """Distances [layers, words, words] and depths [layers, words] of one sentence."""
-    own, _ = padded_states(states, [number])
+def _apply(measure: Callable[[torch.Tensor], torch.Tensor], own: torch.Tensor) -> Floats:
+    """[layers, ...] distances or depths of a sentence with states [layers, 1, words, size]."""
     with torch.no_grad():
-        distances = maps.distances(own)[:, 0].double().numpy()
-        depths = maps.depths(own)[:, 0].double().numpy()
-    return distances, depths
+        found: Floats = measure(own)[:, 0].double().numpy()
+    return found
 
 
 def _neighbours(counted: Flags) -> set[tuple[int, int]]:
