@@ -16,7 +16,8 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +27,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
 from adversarial.every import ALL
-from adversarial.trials import LARGE, NULL, Trial
+from adversarial.trials import LARGE, NULL, Size, Trial
+
+Inference = Callable[[Size, Path], Iterable[Trial]]
 
 NOTES = (
     "*null*: nothing is there to be found, and the share that passes must not exceed the stated "
@@ -55,9 +58,18 @@ def row(trial: Trial) -> dict[str, object]:
     }
 
 
-def name_of(inference: Callable[..., object]) -> str:
+def name_of(inference: Inference) -> str:
     """Module and name of a function of trials, as two modules may have one of the same name."""
     return f"{inference.__module__.rpartition('.')[2]}.{inference.__name__}"
+
+
+def rows_of(inference: Inference) -> list[dict[str, object]]:
+    """The rows of one function's trials."""
+    begin = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [row(trial) for trial in inference(LARGE, Path(folder))]
+    print(f"{name_of(inference)}: {time.process_time() - begin:.0f} s", flush=True)
+    return rows
 
 
 def main() -> None:
@@ -68,13 +80,9 @@ def main() -> None:
     names = parser.parse_args().trials
     if unknown := set(names) - set(known):
         parser.error(f"found {', '.join(sorted(unknown))}; expected some of {', '.join(known)}")
-    rows = []
-    for name in names or known:
-        begin = time.process_time()
-        with tempfile.TemporaryDirectory() as folder:
-            rows += [row(trial) for trial in known[name](LARGE, Path(folder))]
-        print(f"{name}: {time.process_time() - begin:.0f} s", flush=True)
-    table = pd.DataFrame(rows)
+    with ProcessPoolExecutor() as processes:
+        trials = list(processes.map(rows_of, [known[name] for name in names or known]))
+    table = pd.DataFrame([one for of_function in trials for one in of_function])
     notes = NOTES.format(layers=LARGE.layers, examples=LARGE.examples)
     title = "Null simulations of every inference, and known effects"
     table = beside_others(table) if names else table
