@@ -151,15 +151,6 @@ test-gpu: $(DEVELOPED) ## compare a GPU with the CPU, within the tolerances of d
 lint: $(DEVELOPED) ## run the linters only
 	python -m pytest tests/test_style.py
 
-.PHONY: tiny-bert
-tiny-bert: $(INSTALLED) ## pre-train the tiny BERT again, into results/tiny-bert (about an hour)
-	python -m tools.pretraining results/tiny-bert --threads $(CORES)
-
-.PHONY: corpus
-corpus: $(INSTALLED) ## generate the demonstration's data again, in darksecrets/resources/corpus
-	python -m tools.corpus darksecrets/resources/corpus
-	python -m darksecrets.core.run.shipped
-
 .PHONY: pattern-classifier
 pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (about half an hour)
 	snakemake --cores $(CORES) train_pattern_classifier \

@@ -1,14 +1,14 @@
-"""Heads with a known rule on the sentences of the grammar: what they would guess."""
+"""Heads with a known rule on sentences that ship: what they would guess."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from shipped_sentences import draw_sentences, draw_stories
 
 from darksecrets.beyond.syntax.measure.coreference import Text, texts_of
 from darksecrets.beyond.syntax.measure.guesses import Guess, Read
 from darksecrets.core.data.sentences import ROOT, Sentence
-from tools.corpus.treebank import sentences_with_trees, stories_with_mentions
 
 Rule = Callable[[np.random.Generator, Sentence], npt.NDArray[np.int64]]
 """The word that every word of a sentence attends to; itself for none."""
@@ -16,13 +16,13 @@ Rule = Callable[[np.random.Generator, Sentence], npt.NDArray[np.int64]]
 
 def read(sentences: int, seed: int) -> list[Read]:
     """Sentences that a tokenizer leaves whole: every word is apart from all others."""
-    trees = sentences_with_trees(sentences, seed)
+    trees = draw_sentences(sentences, seed)
     return [Read(each, ~np.eye(len(each), dtype=bool)) for each in trees]
 
 
 def story_texts(texts: int, seed: int) -> list[Text]:
-    """Texts of the grammar, with what their expressions refer to."""
-    return texts_of(stories_with_mentions(texts, seed))
+    """Stories, with what their expressions refer to."""
+    return texts_of(draw_stories(texts, seed))
 
 
 def offset(distance: int) -> Rule:

@@ -6,16 +6,32 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from darksecrets.core.arrays import Flags, Floats, Halves, Singles
-from darksecrets.core.attention.entropy import entropy_sums
 from darksecrets.core.attention.store import Maps, Reach, any_window
 from darksecrets.paper.features.cells import BatchCells, Cells, real_cells
 from darksecrets.paper.features.labels import FEATURES
 from darksecrets.paper.features.tables import SHARES
 from darksecrets.paper.features.tokens import Tokens
+
+Float = TypeVar("Float", np.float32, np.float64)
+
+
+def entropy_sums(maps: npt.NDArray[Float]) -> npt.NDArray[Float]:
+    """Entropy of every query's attention in nats, summed over the queries.
+
+    Args:
+        maps: [..., query, key] weights, rows sum to 1; float32 or float64.
+
+    Returns:
+        [...], in the precision of ``maps``.
+    """
+    logarithms = np.log(np.maximum(maps, np.finfo(np.float32).tiny))
+    return -np.einsum("...ij,...ij->...", maps, logarithms)
 
 
 def column_means(maps: Singles, reach: Reach | None = None) -> Singles:

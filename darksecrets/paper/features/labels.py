@@ -173,7 +173,7 @@ def antecedent(tokens: Sequence[Mapping[str, Any]], number: int, first: int) -> 
 
 
 def agreeing_nouns(pronoun: str) -> frozenset[str]:
-    """Tags of the nouns that a pronoun agrees with in number; none for `I`, `we` and `you`."""
+    """Tags of the nouns that a pronoun agrees with in number; none for *I*, *we* and *you*."""
     word = pronoun.lower()
     if word in SINGULAR_PRONOUNS:
         return SINGULAR_NOUNS

@@ -99,6 +99,7 @@ _ALL: dict[str, Frames] = {
 
 _COLUMNS = {
     "attention_changes": "over_control",
+    "attention_levels": "weight",
     "attention_trends": "correlation",
     "pruned_heads": "largest",
 }

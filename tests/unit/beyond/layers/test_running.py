@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from encoders import FAMILIES
 from glue import TASKS
+from shipped_sentences import draw_sentences
 from toy_data import save_dataset
 
 from darksecrets.beyond.layers import declared
@@ -15,9 +16,8 @@ from darksecrets.core.models.loading import load_classifier
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.tables import identify
-from tools.corpus.treebank import sentences_with_trees
 
-SENTENCES = sentences_with_trees(90, 3)
+SENTENCES = draw_sentences(90, 3)
 SETTINGS = Settings(sentences=80, examples=60, rank=4)
 
 

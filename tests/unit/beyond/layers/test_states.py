@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from encoders import FAMILIES
+from shipped_sentences import draw_sentences
 
 from darksecrets.beyond.layers import declared
 from darksecrets.beyond.layers.measure import states
@@ -21,9 +22,8 @@ from darksecrets.core.data.sentences import ROOT
 from darksecrets.core.models.loading import load_encoder
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.models.tokenizing import load_tokenizer
-from tools.corpus.treebank import sentences_with_trees
 
-SENTENCES = sentences_with_trees(9, 3)
+SENTENCES = draw_sentences(9, 3)
 
 
 @pytest.fixture(scope="module", params=["BERT", "RoBERTa", "ALBERT"])

@@ -7,6 +7,7 @@ import pytest
 import torch
 from encoders import FAMILIES
 from made_up_layers import sentence
+from shipped_sentences import draw_sentences
 
 from darksecrets.beyond.predictions.declared import ANY, PROJECTIVE, TREES
 from darksecrets.beyond.predictions.measure import impact
@@ -19,10 +20,9 @@ from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify
-from tools.corpus.treebank import sentences_with_trees
 
 TINY = RESOURCES / "tiny-bert"
-SENTENCES = sentences_with_trees(8, 5)
+SENTENCES = draw_sentences(8, 5)
 
 
 @pytest.fixture(scope="module", params=["shipped", "RoBERTa"])

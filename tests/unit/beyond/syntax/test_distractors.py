@@ -1,29 +1,33 @@
 """Weights from verbs to their subjects and to other nouns, against loops."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from adversarial import families, maps
+from made_up_layers import sentence as sentence_of
+from shipped_sentences import draw_sentences
 
 from darksecrets.beyond.syntax.declared import ANY, DISTRACTORS, MANY
 from darksecrets.beyond.syntax.measure import distractors
 from darksecrets.beyond.syntax.measure.distractors import Choice, ComparableChoices, choices
 from darksecrets.beyond.syntax.measure.guesses import Read
 from darksecrets.beyond.syntax.measure.words import WordMaps
-from darksecrets.core.data.sentences import Sentence
+from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.tables import identify
-from tools.corpus.grammar import finish, phrase
-from tools.corpus.treebank import from_grammar, sentences_with_trees
 
-SENTENCES = sentences_with_trees(400, 2)
+SENTENCES = draw_sentences(400, 2)
 LAYERS, HEADS = 2, 3
 
 
 def sentence(template: str) -> Sentence:
-    return from_grammar(finish(phrase(template)), "1", 0)
+    """Of words with tag, label and the number of the head, from 1; 0 for the root."""
+    words, tags, labels, heads = zip(*(each.split("/") for each in template.split()), strict=True)
+    above = tuple(ROOT if head == "0" else int(head) - 1 for head in heads)
+    return replace(sentence_of([*words], above, [*tags]), labels=labels)
 
 
 def apart(of: Sentence) -> np.ndarray:
@@ -147,7 +151,7 @@ IGNORANT = ("decay over 3", "offset -1", "farthest word", "nearest noun before",
 
 def test_what_places_and_ranks_alone_give_to_subjects_is_not_above_both_controls():
     """By equal parts alone, three of these heads would seem to know subjects."""
-    read = [Read(each, apart(each)) for each in sentences_with_trees(300, 5)]
+    read = [Read(each, apart(each)) for each in draw_sentences(300, 5)]
     heads = {name: maps.ADVERSARIES[name] for name in IGNORANT}
     found = families.of_subjects(read, families.texts_of(read), heads, np.random.default_rng(0))
     own = found.set_index("kind")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from shipped_sentences import draw_sentences
 
 from darksecrets.beyond.syntax.declared import ATTENTION_PROBES, PROBES
 from darksecrets.beyond.syntax.measure import probes, probing
@@ -27,7 +28,6 @@ from darksecrets.core.models.reading import Reading
 from darksecrets.core.models.tokenizing import load_tokenizer
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify
-from tools.corpus.treebank import sentences_with_trees
 
 HEADS, SIZE = 3, 4
 
@@ -224,7 +224,7 @@ def test_root_and_punctuation_are_not_asked_for():
 
 
 def test_documents_are_the_units():
-    sentences = sentences_with_trees(40, 1)
+    sentences = draw_sentences(40, 1)
     units = probing.units_of(sentences)
     half = probing.halves_of(units, 0)
     for one, other in zip(range(39), range(1, 40), strict=True):
@@ -257,7 +257,7 @@ TINY = Reading(RESOURCES / "tiny-bert", 64, 3)
 
 def without_contractions() -> list[Sentence]:
     """Sentences whose words share no piece."""
-    return [sentence for sentence in sentences_with_trees(9, 3) if "'" not in sentence.text]
+    return [sentence for sentence in draw_sentences(9, 3) if "'" not in sentence.text]
 
 
 def test_words_are_the_encoders_own_embeddings_of_first_pieces():
@@ -298,7 +298,7 @@ def test_what_probes_read_is_the_attention_between_words():
 
 
 def test_the_table_of_an_encoder_is_as_declared_and_repeats():
-    sentences = probing.chosen(sentences_with_trees(40, 3), 16, 1)
+    sentences = probing.chosen(draw_sentences(40, 3), 16, 1)
     assert len({sentence.text for sentence in sentences}) == 16
     random = replace(TINY, draw=Draw(1, 0.02))
     found = [probing.probe_table(sentences, TINY, random, 4) for _ in range(2)]

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from shipped_sentences import draw_sentences
 
 from darksecrets.beyond.syntax.declared import Settings
 from darksecrets.beyond.syntax.measure import sources
 from darksecrets.core.data.sentences import ROOT
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
-from tools.corpus.treebank import sentences_with_trees
 
 WORDS = (
     *(("Stop", 0, "VB", 0, "ROOT"), ("!", 4, ".", 0, "punct"), ("Tom", 7, "NNP", 4, "poss")),
@@ -56,7 +56,7 @@ def test_as_many_sentences_as_configured(tmp_path):
             f"{n + 1}\t{word}\t_\tX\t_\t_\t{head + 1}\tdep\t_\t_\n"
             for n, (word, head) in enumerate(zip(s.words, s.heads, strict=True))
         )
-        for s in sentences_with_trees(30, 1)
+        for s in draw_sentences(30, 1)
     ]
     path = tmp_path / "bank.conllu"
     path.write_text("\n".join(lines))

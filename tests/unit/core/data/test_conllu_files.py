@@ -4,11 +4,11 @@ from pathlib import Path
 
 import conllu
 import pytest
+from shipped_sentences import draw_sentences
 
 from darksecrets.core.data import conllu_files
 from darksecrets.core.data.sentences import ROOT, Sentence
 from darksecrets.core.run.errors import InputError
-from tools.corpus.treebank import sentences_with_trees
 
 FRENCH = """\
 # newdoc id = d1
@@ -69,7 +69,7 @@ def test_words_are_syntactic_words_and_empty_nodes_are_none(sentences):
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_what_is_written_is_read_back(tmp_path, ending):
     """Trees of the grammar, written by the library."""
-    bank = sentences_with_trees(20, 1)
+    bank = draw_sentences(20, 1)
     lists = []
     for sentence in bank:
         rows = [

@@ -2,19 +2,15 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from made_up_syntax import story_texts
 
 from darksecrets.beyond.syntax.declared import NOMINAL, PRONOUN, PROPER, Settings
 from darksecrets.beyond.syntax.measure import sources
 from darksecrets.beyond.syntax.measure.antecedents import resolve_all
 from darksecrets.beyond.syntax.measure.coreference import (
-    Expression,
-    Text,
     anaphors,
     documents,
     texts_of,
@@ -23,8 +19,6 @@ from darksecrets.core.data import conllu_files, entities, treebank
 from darksecrets.core.data.sentences import ROOT, Mention, Sentence
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.errors import InputError
-from tools.corpus.conllu import conllu
-from tools.corpus.treebank import stories_with_mentions
 
 GIRL = """\
 # newdoc id = d1
@@ -195,21 +189,6 @@ def test_any_brackets_are_read_as_they_were_meant(tmp_path):
 
 def _words(mention: Mention) -> tuple[int, ...]:
     return tuple(n for n in range(mention.start, mention.end) if n not in mention.gaps)
-
-
-def test_stories_of_the_grammar_are_the_same_from_a_file(tmp_path):
-    """Trees, spaces and mentions of generated texts, written as a file and read again."""
-    path = written(tmp_path, conllu(stories_with_mentions(30, 7)))
-    for one, other in zip(texts_of(conllu_files.read(path)), story_texts(30, 7), strict=True):
-        assert one.text == other.text
-        same = {expression.entity: read.entity for expression, read in _pairs(other, one)}
-        for expression, read in _pairs(other, one):
-            assert replace(expression, entity=same[expression.entity]) == read
-        assert len(set(same.values())) == len(same)
-
-
-def _pairs(one: Text, other: Text) -> Iterator[tuple[Expression, Expression]]:
-    return zip(one.expressions, other.expressions, strict=True)
 
 
 # ------------------------------------------------------------------------------------- bad input

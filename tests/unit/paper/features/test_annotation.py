@@ -10,11 +10,11 @@ from glue import TASKS, in_folder
 from shipped import DATA, FEW, MODEL, WORDS
 
 from darksecrets.beyond.syntax.measure import sources
-from darksecrets.core.data import prepare
+from darksecrets.core.data import conllu_files, prepare
+from darksecrets.core.data.sentences import ROOT
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.features import annotation, labels, parser
 from darksecrets.paper.features.annotated import Examples
-from tools.corpus.tasks import generate
 from workflow.lib import preflight
 from workflow.lib.configuration import resolve
 
@@ -51,13 +51,20 @@ def test_words_from_a_file_are_those_of_the_sampled_texts(few, tmp_path):
     assert used == {"files": WORDS["conllu"]}
     found = Examples(output)
     assert list(found) == [7, 2]
-    validation = generate("RTE", {"train": 800, "validation": 250}, 2019)["validation"]
+    gold = {each.name: each for each in conllu_files.read(Path(WORDS["conllu"][0]))}
     for idx, example in found.items():
-        for name in ("sentence1", "sentence2"):
-            gold = getattr(validation[idx], name).to_dict()
-            assert example[name]["text"] == gold["text"]
-            for word, expected in zip(example[name]["tokens"], gold["tokens"], strict=True):
-                assert word == {key: expected[key] for key in word}
+        for place in (1, 2):
+            own, expected = example[f"sentence{place}"], gold[f"RTE-{idx}-{place}"]
+            assert own["text"] == expected.text
+            read = {name: tuple(word[name] for word in own["tokens"]) for name in own["tokens"][0]}
+            assert (read["text"], read["start"], read["end"]) == (
+                expected.words,
+                expected.starts,
+                expected.ends,
+            )
+            assert (read["tag"], read["dep"]) == (expected.tags, expected.labels)
+            above = [n if head == ROOT else head for n, head in enumerate(expected.heads)]
+            assert [*read["head"]] == above
 
 
 def test_an_example_without_annotation_is_named(few, tmp_path):

@@ -4,18 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from glue import TASKS
+from glue import TASKS, in_folder
 from sklearn.metrics import accuracy_score, f1_score
 
 from darksecrets.core.data import metrics
+from darksecrets.core.data.sources import read_files
 from darksecrets.core.data.tasks import Task
+from darksecrets.core.run.files import RESOURCES
 from darksecrets.paper.finetuning import tables
 from darksecrets.paper.finetuning.baselines import bag_of_words, evaluate_baselines, majority
-from tools.corpus.tasks import generate, rows
-
-
-def _columns(table: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    return {name: [row[name] for row in table] for name in table[0]}
 
 
 def _scores(task: Task, predictions: Any, labels: Any) -> dict[str, float]:
@@ -38,10 +35,9 @@ _BOUNDS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(TASKS))
 def test_words_alone_do_not_solve_the_built_in_corpus(name):
-    splits = generate(name, {"train": 2000, "validation": 500}, 17)
-    columns = {split: _columns(rows(examples)) for split, examples in splits.items()}
-    predictions = bag_of_words(columns["train"], columns["validation"], TASKS[name])
-    scores = _scores(TASKS[name], predictions, columns["validation"]["label"])
+    data = read_files(in_folder(name, RESOURCES / "corpus"))
+    predictions = bag_of_words(data["train"], data["validation"], TASKS[name])
+    scores = _scores(TASKS[name], predictions, data["validation"]["label"])
     metric, most = _BOUNDS[name]
     assert set(scores) == set(TASKS[name].metrics)
     assert scores[metric] < most

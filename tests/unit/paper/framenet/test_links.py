@@ -21,7 +21,6 @@ from darksecrets.paper.framenet.links import (
     tokens_between,
     words_of,
 )
-from tools.corpus import frames
 
 FRAMENET = Path(__file__).parents[3] / "framenet_v17"
 
@@ -262,10 +261,8 @@ def test_roles_are_as_many_as_elements(tmp_path):
 # --- The file that ships ----------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_the_shipped_sentences_are_those_that_the_selection_keeps():
+def test_no_link_of_the_shipped_sentences_comes_twice():
     found = sources.read_tsv(RESOURCES / "corpus" / "frames.tsv")
-    assert found == frames.collect(2019)
     assert len({(each.sentence, each.predicate) for each in found}) == len(found) > 500
 
 

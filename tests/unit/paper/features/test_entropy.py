@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from darksecrets.core.attention.entropy import entropy_sums
+from darksecrets.paper.features.batches import entropy_sums
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-12)])

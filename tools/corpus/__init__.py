@@ -1,1 +1,0 @@
-"""The generated corpus: an English grammar that generates all seven tasks with gold annotation."""

@@ -1,1 +1,0 @@
-"""The tiny BERT that ships with the project: how it was pre-trained."""
