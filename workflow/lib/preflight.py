@@ -90,7 +90,6 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
             "Start in a folder that you may write to, or name one with --directory."
         )
     check_temporary_folder()
-    check_docstrings()
     results = configuration.results_folder(config)
     configuration.check_results_folder(config, results, needs_data=not looking)
     if not looking:
@@ -310,19 +309,6 @@ def _require_past(path: Path, changed: float) -> None:
             f"{path} was changed at {date}, which is in the future: a clock is, or was, wrong. If "
             f"that of this machine is right, date the results now: find '{path.parent}' -newermt "
             "now -exec touch {} +"
-        )
-
-
-def check_docstrings() -> None:
-    """Check that docstrings are kept: `transformers` makes its models' signatures from them.
-
-    Raises:
-        InputError: Python was started with ``PYTHONOPTIMIZE=2`` or ``-OO``.
-    """
-    if sys.flags.optimize >= 2:
-        raise InputError(
-            "Python was started without docstrings, which transformers reads. Unset the variable "
-            "PYTHONOPTIMIZE, or start Python without -OO."
         )
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +219,6 @@ def _mistakes(own: Mapping[str, Any], entry: Entry, data: Mapping[str, Any]) -> 
     if "labels" in own and "range" in own:
         yield " has labels and range: give labels (classes) or range (regression)"
     elif "labels" in entry:
-        yield from _merged(own.get("labels"))
         yield from _label_faults(entry["labels"])
     elif "range" in entry:
         low, high = entry["range"]
@@ -243,8 +241,6 @@ def _label_faults(labels: Any) -> Iterator[str]:  # noqa: ANN401
         yield f".labels has {found}, not names: put yes, no, on, off, true, false in quotes"
         return
     names = list(labels.values()) if isinstance(labels, Mapping) else labels
-    yield from _alike(list(labels) if isinstance(labels, Mapping) else [])
-    yield from _alike(names)
     for label in values:
         if not label.isprintable():
             yield f".labels has {label!r}, with a control character: use a name that can be shown"
@@ -252,41 +248,6 @@ def _label_faults(labels: Any) -> Iterator[str]:  # noqa: ANN401
         yield f".labels has {', '.join(repeated)} more than once: use different names"
     if len(set(names)) < 2:
         yield f".labels has {len(set(names))} class: at least two are needed"
-
-
-def _merged(labels: Any) -> Iterator[str]:  # noqa: ANN401
-    """Mistakes in values that are the same text in the data: ``1`` and ``"1"``."""
-    seen: dict[object, object] = {}
-    for value in labels if isinstance(labels, Mapping) else ():
-        other = seen.setdefault(_written(value), value)
-        if type(other) is not type(value):
-            yield f".labels has {other!r} and {value!r}, one text in a file: leave one out"
-
-
-def _alike(labels: Sequence[str]) -> Iterator[str]:
-    """Mistakes in labels that nobody can tell apart: different texts that look the same."""
-    seen: dict[str, str] = {}
-    for label in labels:
-        shape = _shape(label)
-        other = seen.setdefault(shape, label)
-        if other != label:
-            yield (
-                f".labels has {_spelt(other)} and {_spelt(label)}, which look the same: use labels "
-                "that differ by more than spaces, digits of another script or Unicode's form"
-            )
-
-
-def _shape(label: str) -> str:
-    """What a reader sees of a label: composed, without more than single spaces, digits 0 to 9."""
-    composed = unicodedata.normalize("NFKC", label)
-    digits = (str(unicodedata.digit(each)) if each.isdigit() else each for each in composed)
-    return " ".join("".join(digits).split())
-
-
-def _spelt(label: str) -> str:
-    """A label with the code points of what is not ASCII, and of a space at its ends."""
-    codes = [f"U+{ord(each):04X}" for each in label if not each.isascii()]
-    return f"{label!r}" + (f" ({' '.join(codes)})" if codes else "")
 
 
 def _metric_faults(name: str, classes: int) -> Iterator[str]:

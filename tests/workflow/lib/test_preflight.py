@@ -30,13 +30,6 @@ def test_a_working_directory_that_is_read_only_is_named(tmp_path, monkeypatch):
         preflight.check(_config())
 
 
-def test_an_interpreter_without_docstrings_is_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(preflight.sys, "flags", SimpleNamespace(optimize=2))
-    with pytest.raises(InputError, match=r"without docstrings.*PYTHONOPTIMIZE"):
-        preflight.check(_config())
-
-
 @pytest.mark.parametrize(("epochs", "warned"), [(4, True), (5, False)])
 def test_short_trainings_are_named_with_the_epochs_that_would_do(tmp_path, epochs, warned):
     """Of 220 rows in batches of 16: 14 updates an epoch."""
