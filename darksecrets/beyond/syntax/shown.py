@@ -81,7 +81,7 @@ def draw_syntactic_heads(sources: kit.Sources) -> kit.Figure:
     legend = {_HEAD_NAMES[verdict]: _HEAD_LOOKS[verdict] for verdict in shown}
     legend |= {"best offset": _OFFSET, "best head, untrained": _HEAD_CHANCE}
     above = kit.Panel(
-        labels, x="Share of syntactic heads found", height=0.16 * len(best) + 0.3, fixed=True
+        labels, x="Share of the word pairs found", height=0.16 * len(best) + 0.3, fixed=True
     )
     bar = kit.Bar("over the best offset")
     below = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.35, bar=bar)

@@ -298,9 +298,9 @@ def _find_installed_commit() -> str | None:
     """The commit that pip noted (PEP 610)."""
     try:
         noted = importlib.metadata.distribution("darksecrets").read_text("direct_url.json")
-    except importlib.metadata.PackageNotFoundError:
+        commit = json.loads(noted or "{}").get("vcs_info", {}).get("commit_id")
+    except (importlib.metadata.PackageNotFoundError, ValueError):  # not installed, or damaged
         return None
-    commit = json.loads(noted or "{}").get("vcs_info", {}).get("commit_id")
     return commit[:12] if commit else None
 
 

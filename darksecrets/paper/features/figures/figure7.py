@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 from darksecrets.core.plotting import kit
@@ -23,6 +22,7 @@ FEATURES = (
     "negation",
 )
 """Rows of a panel, from the top."""
+_WITHOUT_ARTICLE = ("[CLS]", "[SEP]", "punctuation")
 HEIGHT = 1.6
 """Inches of a narrow panel, so that its rows are as high as their words."""
 
@@ -68,14 +68,12 @@ def values(table: pd.DataFrame, task: str, column: str) -> pd.DataFrame:
 
 
 def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.DataFrame]) -> str:
-    """The feature that gets most beyond the control, by the mean over tasks of its best head."""
-    excess = {task: (weights[task] - controls[task]).max(axis=1) for task in weights}
-    best = pd.DataFrame(excess).mean(axis=1)
-    if not best.max() > 0:
+    """The cell that is furthest above its control, and both of its numbers."""
+    excess = pd.concat({task: (weights[task] - controls[task]).stack() for task in weights})
+    if not excess.max() > 0:
         return "In the last layer, [CLS] attends to no feature more than to random tokens"
-    feature = str(best.idxmax())
-    weight = float(np.mean([each.loc[feature].max() for each in weights.values()]))
-    named = feature if feature.startswith("[") else f"a {feature}"
-    whose = "the best head" if len(weights) == 1 else "a task's best head"
-    found = f"In the last layer, [CLS] attends to {named} most beyond chance"
-    return f"{found}: {100 * weight:.0f}% in {whose}"
+    task, feature, head = excess.idxmax()
+    weight, control = (100 * cells[task].loc[feature, head] for cells in (weights, controls))
+    article = "" if feature in _WITHOUT_ARTICLE else "an " if feature[0] in "aeiou" else "a "
+    found = f"In the last layer, {task}'s [CLS] gives {article}{feature} up to {weight:.0f}%"
+    return f"{found} (head {head}), a random token {control:.0f}%"

@@ -75,7 +75,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     panels = [[kit.Panel(features, of=(str(group),), **look)] for group in range(groups)]
     grid = kit.Grid(list(parts), panels)
     headline = sources.headline(lambda tasks: _headline(ratio[tasks].mean(axis=1)))
-    return kit.page(sources, headline, grid, width=kit.PAGE)
+    return kit.page(sources, headline, grid, width=kit.PAGE, what="Bold: not as random tokens.")
 
 
 def _headline(ratios: pd.Series[float]) -> str:

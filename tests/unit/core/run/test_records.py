@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -214,3 +215,21 @@ def test_other_jobs_may_write_and_remove_their_records_meanwhile(run, monkeypatc
     gone = RECORD.with_name("seed-3.json")
     monkeypatch.setattr(records, "visible", lambda _: [gone, RECORD])
     assert [file for file, _ in records.read_all(run)] == [RECORD]
+
+
+@pytest.mark.parametrize(
+    ("noted", "commit"),
+    [
+        (
+            '{"url": "u", "vcs_info": {"vcs": "git", "commit_id": "0123456789abcdef"}}',
+            "0123456789ab",
+        ),
+        ('{"url": "u", "dir_info": {}}', None),
+        ("{", None),
+        (None, None),
+    ],
+)
+def test_the_commit_of_an_installed_package_is_what_pip_noted(noted, commit, monkeypatch):
+    installed = SimpleNamespace(read_text=lambda _: noted)
+    monkeypatch.setattr(records.importlib.metadata, "distribution", lambda _: installed)
+    assert records._find_installed_commit() == commit

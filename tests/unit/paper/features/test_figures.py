@@ -1,5 +1,6 @@
 """Figures of features against the tables they are drawn from, read back from the drawn objects."""
 
+import re
 from itertools import product
 
 import numpy as np
@@ -193,9 +194,13 @@ def test_figure7_names_the_feature_that_is_furthest_above_its_control():
     best = (data["feature"] == "verb") & (data["head"] == 2) & (data["state"] == "finetuned")
     data.loc[best, ["weight", "control"]] = 0.95, 0.1
     said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
-    assert said == (
-        "In the last layer, [CLS] attends to a verb most beyond chance: 95% in a task's best head"
+    assert re.fullmatch(
+        r"In the last layer, \S+'s \[CLS\] gives a verb up to 95% \(head 2\), a random token 10%",
+        said,
     )
+    data.loc[best & (data["task"] == "RTE"), "weight"] = 0.97
+    said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
+    assert "RTE's [CLS] gives a verb up to 97% (head 2)" in said
 
 
 def test_figure7_names_no_feature_if_none_is_above_its_control():
