@@ -152,7 +152,7 @@ lint: $(DEVELOPED) ## run the linters only
 	python -m pytest tests/test_style.py
 
 .PHONY: pattern-classifier
-pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (about half an hour)
+pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classifier that ships again (20 CPU minutes)
 	snakemake --cores $(CORES) train_pattern_classifier \
 	  --configfile config/config.yaml --config run=pattern-classifier 'patterns={training: always}'
 	rm -rf darksecrets/resources/patterns/classifier

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from darksecrets.paper.patterns.maps.mapset import LABELS, MAPS, TABLE, MapSet, 
 
 SHIPPED = RESOURCES / "patterns"
 """The labelled set that ships with the project."""
-SHIPPED_FOLDS = 88
+SHIPPED_FOLDS = 121
 """Examples of its rarest class, and so the most folds: a set that is known need not be read."""
 BORDERLINE = SHIPPED / "borderline"
 """A few border-line maps with the answers that the rules give, for annotators to see first."""
@@ -58,7 +59,8 @@ class Annotations:
 
         Two maps are in one group if they are of the same example (whatever the layer, head and
         state), if they share a sentence (whatever the task and model), or if a chain of such maps
-        connects them. Sentences are compared as words, because models differ in word pieces.
+        connects them. Sentences are compared by their letters and digits, because models differ in
+        word pieces, case and accents.
         """
         members: dict[Hashable, list[int]] = {}
         for row, one in enumerate(self.table.to_dict("records")):
@@ -83,13 +85,19 @@ def encoder_of(model: str, state: str) -> str:
 
 
 def _sentences(row: Mapping[Hashable, Any]) -> list[str]:
-    """The sentences of a map's example."""
+    """The letters and digits of the sentences of a map's example."""
     words: dict[str, list[str]] = {}
     marks = zip(row["tokens"].split(" "), row["segments"], row["special"], strict=True)
     for token, segment, special in marks:
         if special == "0":
             words.setdefault(segment, []).append(token)
-    return [" ".join(some).replace(" ##", "").lower() for some in words.values()]
+    return [_letters("".join(some)) for some in words.values()]
+
+
+def _letters(pieces: str) -> str:
+    """Letters and digits of word pieces, without accents and the mark of spaces of RoBERTa."""
+    plain = unicodedata.normalize("NFKD", pieces.replace("Ġ", "")).casefold()
+    return "".join(letter for letter in plain if letter.isalnum())
 
 
 def folders(names: Sequence[str]) -> list[Path]:

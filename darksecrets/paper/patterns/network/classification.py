@@ -24,7 +24,7 @@ BATCHES = (64, 192)
 """Smallest and largest batch size on a CPU, in maps."""
 CELLS = 2**18
 """Cells of a batch's maps on a CPU: what its cache holds."""
-LONGEST = 384
+LONGEST = 320
 """Tokens of the longest maps whose plain patterns the network tells apart; a test tries this."""
 GPU_BATCH = 2**14
 """Largest batch size on a GPU, in maps (not measured)."""
