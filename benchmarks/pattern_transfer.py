@@ -426,10 +426,10 @@ def _needed(means: pd.DataFrame, ceilings: pd.Series) -> str:
         f"**What F1 = {GOAL:.0f} on every encoder would take.** If what is missing to 100, or to "
         "the F1 of a second labelling, falls as a power of the number of pre-trained encoders, "
         f"these are needed in the training (now {len(means.columns) - 1}; fits of "
-        f"{len(means.columns) - 1} points): {'; '.join(found)}. All others have it. The number of "
+        f"{len(means.columns) - 1} points): {'; '.join(found) or 'no more'}. All others have it. The number of "
         "maps is no substitute: the lower half of the table hardly rises beyond 40%. Three of "
-        "these four encoders are relatives, so one of another kind may teach, and need, more than "
-        "the fits say."
+        "these encoders are relatives, so one of another kind may teach, and need, more than the "
+        "fits say."
     )
 
 
@@ -474,10 +474,10 @@ def coverage(options: argparse.Namespace) -> None:
             )
     notes = (
         "Each pre-trained encoder is taken for a run's: it was left out of the training, and only "
-        "the errors on the other three count. How many of the labelled shares (of the five "
-        "patterns, and of the first three together) its 95% intervals cover; mean absolute error "
-        "of shares as classified and mean length of the intervals, in points. With three encoders, "
-        "t has two degrees of freedom: a run has three, and shorter intervals."
+        "the errors on the others count. How many of the labelled shares (of the five patterns, "
+        "and of the first three together) its 95% intervals cover; mean absolute error of shares "
+        "as classified and mean length of the intervals, in points. A run has the errors on one "
+        "more encoder, and shorter intervals."
     )
     title = "Coverage of the intervals of Figure 2"
     table = pd.DataFrame(rows).round(1)
