@@ -1,12 +1,12 @@
 # The environment of every rule and of Snakemake itself, as one image; also for Apptainer and Kubernetes (docs/cluster.md).
 #
-#   docker build -t darksecrets:0.1.0 .                                            NVIDIA GPUs, CUDA libraries included
-#   docker build -t darksecrets:0.1.0 --build-arg PIP_EXTRA_INDEX_URL=<address> .  CPUs only, several GB smaller:
+#   docker build -t darksecrets:0.2.0 .                                            NVIDIA GPUs, CUDA libraries included
+#   docker build -t darksecrets:0.2.0 --build-arg PIP_EXTRA_INDEX_URL=<address> .  CPUs only, several GB smaller:
 #                                      the address of PyTorch's index of CPU builds, given on its installation page
 FROM debian:bookworm-20250929-slim
 
 LABEL org.opencontainers.image.title="darksecrets" \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="0.2.0" \
       org.opencontainers.image.licenses="MIT"
 
 # git: for the commit in every result's provenance. rsync: for Snakemake's storage plugin for file systems.

@@ -164,6 +164,11 @@ pattern-classifier: $(INSTALLED) ## train and cross-validate the pattern classif
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
   --no-emit-package torch --no-header --no-annotate
 
+.PHONY: release
+release: $(DEVELOPED) ## check that version, changelog, citation and images agree, and say what to tag
+	python -m pytest -q tests/test_style.py -k citation
+	@python -c 'from darksecrets.core.run.version import __version__ as v; print(f"git tag -a v{v} -m \"darksecrets {v}\"")'
+
 .PHONY: lock
 lock: $(DEVELOPED) ## resolve the dependencies of pyproject.toml again, with hashes, into the lock files
 	$(COMPILE) --upgrade --extra workflow -o requirements.lock pyproject.toml

@@ -426,10 +426,10 @@ def _needed(means: pd.DataFrame, ceilings: pd.Series) -> str:
         f"**What F1 = {GOAL:.0f} on every encoder would take.** If what is missing to 100, or to "
         "the F1 of a second labelling, falls as a power of the number of pre-trained encoders, "
         f"these are needed in the training (now {len(means.columns) - 1}; fits of "
-        f"{len(means.columns) - 1} points): {'; '.join(found) or 'no more'}. All others have it. The number of "
-        "maps is no substitute: the lower half of the table hardly rises beyond 40%. Three of "
-        "these encoders are relatives, so one of another kind may teach, and need, more than the "
-        "fits say."
+        f"{len(means.columns) - 1} points): {'; '.join(found) or 'no more'}. All others have it. "
+        "The number of maps is no substitute: the lower half of the table hardly rises beyond "
+        "40%. Three of these encoders are relatives, so one of another kind may teach, and need, "
+        "more than the fits say."
     )
 
 

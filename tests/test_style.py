@@ -44,7 +44,7 @@ def test_hooks_are_the_linters_and_hosted_tests_are_targets_of_make(root):
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     wanted = set(re.findall(r"^make ([a-z-]+)", "\n".join(commands), re.MULTILINE))
     targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
-    assert {"setup", "quick", "demo"} == wanted <= targets
+    assert {"setup", "quick", "demo", "docs"} == wanted <= targets
 
 
 PIN = r"([a-z0-9-]+)==([0-9][0-9a-z.]*)"
@@ -65,6 +65,8 @@ def test_the_citation_and_the_changelog_are_of_this_version(root):
     citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == __version__
     released = f"## {__version__} ({citation['date-released']})"
+    address = citation.get("repository-code", "https://published.later")
+    assert re.fullmatch(r"https://[\w.-]+\.\w+(/[\w.-]+)*/?", str(address)), "none, or a whole one"
     assert released in (root / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
     pages = [page.read_text(encoding="utf-8") for page in (root / "docs").rglob("*.md")]
     images = {tag for page in pages for tag in re.findall(r"darksecrets:(\d[\d.]*\d)", page)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
 from darksecrets.core.plotting import kit
@@ -69,11 +70,17 @@ def values(table: pd.DataFrame, task: str, column: str) -> pd.DataFrame:
 
 def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.DataFrame]) -> str:
     """The cell that is furthest above its control, and both of its numbers."""
-    excess = pd.concat({task: (weights[task] - controls[task]).stack() for task in weights})
+    tasks = list(weights)
+    of_cells = np.stack([weights[task].to_numpy(dtype=np.float64) for task in tasks])
+    of_tokens = np.stack([controls[task].to_numpy(dtype=np.float64) for task in tasks])
+    excess = np.nan_to_num(of_cells - of_tokens, nan=-np.inf)
     if not excess.max() > 0:
         return "In the last layer, [CLS] attends to no feature more than to random tokens"
-    task, feature, head = excess.idxmax()
-    weight, control = (100 * cells[task].loc[feature, head] for cells in (weights, controls))
+    place = np.unravel_index(excess.argmax(), excess.shape)
+    task, feature, head = tasks[place[0]], FEATURES[place[1]], place[2] + 1
     article = "" if feature in _WITHOUT_ARTICLE else "an " if feature[0] in "aeiou" else "a "
-    found = f"In the last layer, {task}'s [CLS] gives {article}{feature} up to {weight:.0f}%"
-    return f"{found} (head {head}), a random token {control:.0f}%"
+    found = f"In the last layer, {task}'s [CLS] gives {article}{feature} up to"
+    shares = (
+        f"{100 * of_cells[place]:.0f}% (head {head}), a random token {100 * of_tokens[place]:.0f}%"
+    )
+    return f"{found} {shares}"
