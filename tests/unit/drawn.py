@@ -10,7 +10,6 @@ from glue import TASKS
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -82,17 +81,6 @@ def marked(axes: Axes, label: str) -> set[tuple[int, int]]:
     """Row and column, from 1, of the cells of a matrix that have this mark."""
     line = line_named(axes, label)
     return {(int(y) + 1, int(x) + 1) for x, y in zip(*line.get_data(), strict=True)}
-
-
-def bars_of(axes: Axes) -> dict[tuple[int, str], tuple[float, float]]:
-    """Left end and width of every bar, by its line and colour."""
-    return {
-        (round(bar.get_y() + bar.get_height() / 2), to_hex(bar.get_facecolor())): (
-            *(bar.get_x(), bar.get_width()),
-        )
-        for bar in axes.patches
-        if bar.get_width()
-    }
 
 
 def written(figure: Figure) -> list[Text]:

@@ -36,5 +36,5 @@ from darksecrets.core.plotting.matrices import (
     scale,
 )
 from darksecrets.core.plotting.page import MOST, Bar, Grid, Panel, page, rows
-from darksecrets.core.plotting.shares import BAR, bars_of, name_bars, shares
+from darksecrets.core.plotting.shares import shares
 from darksecrets.core.plotting.style import COLUMN, PAGE, SIZE, blocks, say, ticks, wrapped

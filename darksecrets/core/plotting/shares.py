@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,19 +15,10 @@ from darksecrets.core.plotting.colours import INK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BAR = 0.86
+_BAR = 0.86
 """Height of a bar, where 1 is the distance of two."""
 _LUMINANCE = 0.2126, 0.7152, 0.0722  # of red, green and blue
 _LUMINOUS = 0.45  # text on colours below this luminance is white
-
-
-def bars_of(tasks: Sequence[str], states: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Where the bar of every task and state is, from the top: a gap follows each task."""
-    return {
-        (task, state): number * (len(states) + 1) + row
-        for number, task in enumerate(tasks)
-        for row, state in enumerate(states)
-    }
 
 
 def shares(
@@ -47,7 +38,7 @@ def shares(
         value: Column of the shares.
         by: Column of the kinds.
         colours: Colour of every kind; others are not drawn.
-        places: See `bars_of`.
+        places: Where the bar of every task and state is, from the top.
         written: The smallest share whose percentage is written into its bar.
     """
     means = rows[rows[by].isin(list(colours))].groupby(["task", "state", by])[value].mean()
@@ -61,7 +52,7 @@ def shares(
         hue=by,
         weights=value,
         multiple="stack",
-        shrink=BAR,
+        shrink=_BAR,
         discrete=True,
         palette=dict(colours),
         hue_order=list(colours),
@@ -78,15 +69,15 @@ def shares(
             axes.bar_label(container, texts, label_type="center", color="white" if dark else INK)
     axes.set(xlim=(0, 1))
     axes.set_xticks([0, 0.5, 1], labels=["0", "50%", "100%"])
-    name_bars(axes, places)
+    _name_bars(axes, places)
 
 
-def name_bars(axes: Axes, places: Mapping[tuple[str, str], int], *, named: bool = True) -> None:
+def _name_bars(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
     """Write the state beside every bar, and the task above its first."""
     starts = {task: place for (task, _), place in reversed(list(places.items()))}
     names = {place: state for (_, state), place in places.items()}
     names |= {place - 1: task for task, place in starts.items()}
-    axes.set_yticks(list(names), list(names.values()) if named else [""] * len(names))
+    axes.set_yticks(list(names), list(names.values()))
     axes.set(ylim=(max(names) + 0.7, -1.7), ylabel="")
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() in starts else "normal")

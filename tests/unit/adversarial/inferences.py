@@ -18,8 +18,6 @@ from darksecrets.paper.patterns.classes import LENIENT, PATTERNS
 from darksecrets.paper.patterns.maps.annotator_agreement import compare_passes
 from darksecrets.paper.patterns.maps.mapset import MapSet, label_table
 
-_NOISE = next(iter(maps.NOISES))
-
 
 def links(size: Size, folder: Path) -> Iterator[Trial]:
     """FrameNet's links (section 4.2): tests of heads, and which of them stand out."""

@@ -15,8 +15,6 @@ BLIMP = {
     "linguistics_term": "subject_verb_agreement",
 }
 
-GAME = "The game near the guards {} bad ."
-
 
 def test_blimp_and_tsv_are_read_alike_a_file_or_a_folder(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps(BLIMP) + "\n\n", encoding="utf-8")

@@ -147,14 +147,3 @@ def test_few_examples_have_neither():
     assert table[["ci_low", "ci_high", "probability"]].isna().all(axis=None)
     numbers = HEAD_TYPE_COUNTS.check(counts(models), "head_type_counts.csv", "")
     assert numbers[["ci_low", "ci_high"]].isna().all(axis=None)
-
-
-def of_main(mains: list[list[str]]) -> Typed:
-    """Heads, [layer][head], of these main types."""
-    mean = at_thresholds(len(mains), len(mains[0])) - 0.1
-    for layer, row in enumerate(mains):
-        for head, name in enumerate(row):
-            if name != "none":
-                mean = mean.copy()
-                mean[TYPES.index(name), layer, head] += 0.2
-    return Typed.of(made_up(np.random.default_rng(0), mean, 1e-3, 8), RESAMPLES, 0)
