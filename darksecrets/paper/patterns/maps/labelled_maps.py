@@ -91,7 +91,7 @@ def _sentences(row: Mapping[Hashable, Any]) -> list[str]:
     for token, segment, special in marks:
         if special == "0":
             words.setdefault(segment, []).append(token)
-    return [_letters("".join(some)) for some in words.values()]
+    return list(filter(None, (_letters("".join(some)) for some in words.values())))
 
 
 def _letters(pieces: str) -> str:

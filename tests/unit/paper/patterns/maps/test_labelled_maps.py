@@ -49,6 +49,21 @@ def test_examples_that_share_a_sentence_are_one_group_across_tasks_and_models(tm
     assert again.tolist() == [0, 1, 2, 2, 2, 2]
 
 
+def test_a_sentence_is_the_same_in_the_pieces_of_every_tokenizer(tmp_path):
+    mapset = make_labelled_maps(["vertical"], 5)
+    rows = [
+        ("[CLS] a cafe ' s do ##gs [SEP]", "00000000", "10000001", "wordpiece", "RTE", 1),
+        ("<s> ▁A ▁Café ' s ▁dog s </s>", "00000000", "10000001", "sentencepiece", "RTE", 2),
+        ("<s> A ĠCafe 's Ġdogs </s>", "000000", "100001", "bytes", "RTE", 3),
+        ("<s> ! </s>", "000", "101", "sentencepiece", "RTE", 4),  # no letter is no sentence
+        ("[CLS] ? [SEP]", "000", "101", "wordpiece", "RTE", 5),
+    ]
+    columns = ["tokens", "segments", "special", "model", "task", "idx"]
+    table = mapset.table.copy()
+    table[columns] = pd.DataFrame(rows, columns=columns)
+    assert labelled_maps.Annotations(table, mapset.maps).groups.tolist() == [0, 0, 0, 1, 2]
+
+
 def test_one_class_and_classes_with_too_few_examples_are_refused(tmp_path):
     one = save(make_labelled_maps(["block"], 20), tmp_path / "one")
     with pytest.raises(InputError, match="the maps have block; at least two classes"):
