@@ -63,7 +63,6 @@ BORDERS: dict[str, Frames] = {
         )
     },
     "1": made("survival", "unbiased_gain", tasks(0.0), **BEST),
-    "10": kovaleva.three_patterns(0.25, 0.33 / 3),
     "21": made(
         *("mean_differences", "difference", {(): 38.9}),
         each=(),
