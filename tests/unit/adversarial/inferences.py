@@ -9,7 +9,18 @@ import pandas as pd
 from glue import TASKS
 
 from adversarial import frames, maps, pairs, sweeps
-from adversarial.trials import LEVEL, LIMIT, NULL, ONE_END, POWER, Size, Trial, by_kind, once
+from adversarial.trials import (
+    LEVEL,
+    LIMIT,
+    NULL,
+    ONE_END,
+    POWER,
+    Size,
+    Statements,
+    Trial,
+    by_kind,
+    once,
+)
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.paper.ablation.best import best
@@ -118,6 +129,18 @@ def ablation(size: Size, folder: Path) -> Iterator[Trial]:
             tables = [_statements(known, metric) for known in drawn]
             yield from _ablation_nulls(metric, kind, tables)
         yield from _ablation_power(metric, shape, size.sweeps)
+
+
+def outliers(size: Size, folder: Path) -> Iterator[Trial]:
+    """Effects on Pearson's correlation (section 4.6), where some predictions are far off."""
+    rng, said = np.random.default_rng(5), Statements()
+    shape = sweeps.Shape(size.examples, size.layers, size.layers, tails=2)
+    for _ in range(size.sweeps):
+        table, *_ = _statements(sweeps.sweep(_METRICS["pearson"], rng, shape), "pearson")
+        for part in ("head", "layer"):
+            own = table[table["kind"] == part]
+            said.any(f"{part}_ablation (pearson): q_value < 0.05", own["q_value"] < LEVEL)
+    yield from said.trials("equal models, outliers of infinite variance", LIMIT)
 
 
 def _unchanged(known: sweeps.Known, rng: np.random.Generator) -> sweeps.Known:

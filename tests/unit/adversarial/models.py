@@ -10,7 +10,7 @@ from glue import TASKS
 from scipy.stats import norm
 
 from adversarial import sweeps
-from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
+from adversarial.trials import CI, LEVEL, LIMIT, NULL, POWER, Size, Statements, Trial
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.paper.ablation.agreement import task_agreement
 from darksecrets.paper.ablation.seeds import effects_over_seeds
@@ -27,6 +27,8 @@ _ALIKE = "equal models, disabling a head changes the same examples for all seeds
 _LAYER = "all heads of a layer matter alike"
 _OWN_LAYERS = "layers matter, others for each task, all heads of a layer alike"
 _MATTER = "eight heads matter for both seeds"
+_UNSTEADY = 7
+"""Number of a head, from 1."""
 _DRAWS = {"bootstrap": 200, "permutations": 199, "seed": 3}
 _STATES = ("finetuned", "finetuned-from-normal")
 _OF_SEEDS = {NULL: 0.3, POWER: 0.1}  # standard deviation of what a seed adds to every margin
@@ -90,6 +92,23 @@ def of_seeds(size: Size, folder: Path) -> Iterator[Trial]:
                 made.each("seed_effects: p_value < 0.05", heads["p_value"] < LEVEL)
                 made.interval("seed_effects", "delta", heads, CI)
         yield from made.trials(kind, truth)
+
+
+def unsteady(size: Size, folder: Path) -> Iterator[Trial]:
+    """A head whose effect differs between two seeds more than others do, and is 0 on average."""
+    shape = sweeps.Shape(size.examples, size.layers, size.layers)
+    rng, single, corrected = np.random.default_rng(8), Statements(), Statements()
+    for _ in range(size.sweeps):
+        effects = [{_UNSTEADY: effect} for effect in rng.normal(0, 0.5, 2).tolist()]
+        known = sweeps.several(rng, shape, effects)
+        table = effects_over_seeds(dict(enumerate(known)), TASK, SAMPLES)
+        heads = table[table["kind"] == "head"]
+        own = heads[(heads["layer"] - 1) * shape.heads + heads["head"] == _UNSTEADY]
+        single.each("seed_effects: p_value < 0.05", own["p_value"] < LEVEL)
+        corrected.any("seed_effects: q_value < 0.05", own["q_value"] < LEVEL)
+    kind = "one head varies much more between seeds than the others"
+    yield from single.trials(kind, LIMIT)
+    yield from corrected.trials(kind)
 
 
 def of_tasks(size: Size, folder: Path) -> Iterator[Trial]:

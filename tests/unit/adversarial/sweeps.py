@@ -41,6 +41,8 @@ class Shape:
         noise: Standard deviation of what disabling does to a margin.
         common: Share of this variance that all disabled sets have in common.
         sets: Further sets of heads that are disabled together.
+        tails: Degrees of freedom of Student's t that the noise follows; None if it is normal. With
+            2, its variance is infinite, and there are no true scores.
     """
 
     examples: int = 400
@@ -49,6 +51,7 @@ class Shape:
     noise: float = NOISE
     common: float = 0.0
     sets: int = 0
+    tails: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def sweep(
     added = np.zeros(len(sets))
     for number, effect in (effects or {}).items():
         added[number] = effect
-    own = rng.normal(size=(len(sets), shape.examples))
+    size = (len(sets), shape.examples)
+    own = rng.normal(size=size) if shape.tails is None else rng.standard_t(shape.tails, size=size)
     shared = rng.normal(size=shape.examples)
     together = np.sqrt(1 - shape.common) * own + np.sqrt(shape.common) * shared
     together[0] = own[0]  # what disabling does in all sets alike, it does not do to the intact one
