@@ -41,3 +41,19 @@ def test_inferences_are_of_tables_and_columns_that_exist():
         columns = {column.removesuffix("s") for column in table.names}
         words = {word.removesuffix("s") for word in re.findall(r"\w+", statement)}
         assert words & columns, inference
+
+
+def test_the_page_of_controls_has_the_limits_that_were_found():
+    page = (ROOT / "docs" / "methods" / "controls.md").read_text(encoding="utf-8")
+    table = pd.read_csv(RESULTS / "adversaries.csv").set_index(["inference", "tried on"])
+    assert not (table["kept"] == "no").any()
+    rates = table.loc[table["truth"] == "limit", "share %"].map("{:.0f}".format)
+    unsteady = "one head varies much more between seeds than the others"
+    outliers = "equal models, outliers of infinite variance"
+    heads, layers = (
+        rates[f"{part}_ablation (pearson): q_value < 0.05, any", outliers]
+        for part in ("head", "layer")
+    )
+    assert f"p < .05 in {rates['seed_effects: p_value < 0.05', unsteady]} % of cases" in page
+    words = " ".join(page.split())
+    assert f"for some head in {heads} % of models, for some layer in {layers} %" in words
