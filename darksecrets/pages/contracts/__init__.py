@@ -44,3 +44,10 @@ TABLES: Mapping[str, Table] = MappingProxyType(
     {table.name: table for tables in SECTIONS.values() for table in tables}
 )
 """The tables of a run by name: the file ``tables/<name>.csv``."""
+
+
+def section_of(table: str) -> str:
+    """Number of the paper's section that a table belongs to; ``all`` for those about the run."""
+    (title,) = (title for title, tables in SECTIONS.items() if TABLES[table] in tables)
+    numbers, has_number, _ = title.partition(":")
+    return numbers.split(" ", 1)[1] if has_number else "all"

@@ -40,7 +40,7 @@ def labelled_orders(table: str, label: str, size: Size) -> Iterator[Trial]:
             chosen, ends = scored[scored["order"] == label], ("over_random_low", "over_random_high")
             made.interval(table, "over_random", chosen, ends)
             beyond = chosen["over_random_low"] > 0
-            made.each(f"{table}: better than random", beyond, ONE_END)
+            made.each(f"{table}: interval of over_random above 0", beyond, ONE_END)
         yield from made.trials(f"a random order beside {draws}, costly heads", NULL)
 
 
