@@ -81,6 +81,6 @@ def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.Dat
     article = "" if feature in _WITHOUT_ARTICLE else "an " if feature[0] in "aeiou" else "a "
     found = f"In the last layer, {task}'s [CLS] gives {article}{feature} up to"
     shares = (
-        f"{100 * of_cells[place]:.0f}% (head {head}), a random token {100 * of_tokens[place]:.0f}%"
+        f"{100 * of_cells[place]:.0f}% (head {head}), random tokens {100 * of_tokens[place]:.0f}%"
     )
     return f"{found} {shares}"
