@@ -195,7 +195,7 @@ def test_figure7_names_the_feature_that_is_furthest_above_its_control():
     data.loc[best, ["weight", "control"]] = 0.95, 0.1
     said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
     assert re.fullmatch(
-        r"In the last layer, \S+'s \[CLS\] gives a verb up to 95% \(head 2\), a random token 10%",
+        r"In the last layer, \S+'s \[CLS\] gives a verb up to 95% \(head 2\), random tokens 10%",
         said,
     )
     data.loc[best & (data["task"] == "RTE"), "weight"] = 0.97
