@@ -33,7 +33,7 @@ def draw_redundancy(sources: kit.Sources) -> kit.Figure:
         where: dict[str, Any] = {"at": "pairs", "places": {name: name for name in declared.PAIRS}}
         where |= {"by": "state", "spread": ["state"], "ends": ("ci_low", "ci_high")}
         kit.intervals(axes, kit.pick(table, task=task), "distance", looks, **where)
-        axes.set_xlim(0, 1.05 * longest)
+        axes.set_xlim(-0.03 * longest, 1.05 * longest)  # dots at 0 are whole
 
     legend = {STATE_NAMES[state]: look for state, look in looks.items()}
     panel = kit.Panel(distances, "distances", x="Distance", height=1.1, share="columns")

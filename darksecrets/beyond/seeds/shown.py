@@ -19,8 +19,8 @@ from darksecrets.core.stats.independent import ESTIMATE
 
 _LOOKS = {
     declared.INIT: kit.dot(kit.BLUE),
-    declared.ORDER: kit.dot(kit.VERMILLION, "s"),
-    declared.RESIDUAL: kit.dot(kit.INK, "D"),
+    declared.ORDER: kit.dot(kit.VERMILLION),
+    declared.RESIDUAL: kit.dot(kit.INK),
 }
 _WORDS = {
     declared.INIT: "initialization",
