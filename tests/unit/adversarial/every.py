@@ -45,6 +45,7 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     faithfulness.of_erased_tokens,
     inferences.ablation,
     inferences.outliers,
+    inferences.over_layers,
     inferences.annotators,
     models.score_differences,
     models.of_seeds,
@@ -66,6 +67,8 @@ ALL: tuple[Callable[[Size, Path], Iterator[Trial]], ...] = (
     layers.of_removal,
     predictions.of_pairs,
     predictions.of_impact,
+    predictions.of_gaps,
+    predictions.of_needed_heads,
     together.linked_groups,
     verdicts.claims,
 )

@@ -143,6 +143,18 @@ def outliers(size: Size, folder: Path) -> Iterator[Trial]:
     yield from said.trials("equal models, outliers of infinite variance", LIMIT)
 
 
+def over_layers(size: Size, folder: Path) -> Iterator[Trial]:
+    """What a head costs beyond the others of its layer (section 4.6): all of a layer cost alike."""
+    rng, said = np.random.default_rng(6), Statements()
+    shape = sweeps.Shape(size.examples, size.layers, size.layers)
+    costly = dict.fromkeys(range(1, 1 + size.layers), -0.5)
+    for _ in range(size.sweeps):
+        table, *_ = _statements(sweeps.sweep(sweeps.CLASSES, rng, shape, costly), "accuracy")
+        heads = table[(table["kind"] == "head") & (table["metric"] == "accuracy")]
+        said.interval("head_ablation", "over_layer", heads)
+    yield from said.trials("heads of a layer matter alike")
+
+
 def _unchanged(known: sweeps.Known, rng: np.random.Generator) -> sweeps.Known:
     return known
 
