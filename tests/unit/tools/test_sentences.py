@@ -363,6 +363,7 @@ NO_RESULT = (
     "Figure 7 needs tags and parses",
     "| run | machine | time |",
     "an answer below is about these encoders, never a verdict",
+    "were classified by an earlier network",
     "On all of the paper's tasks together, §.",
     "The last column has the answer on the tasks",
     "claims.csv] the answers on all tasks",
