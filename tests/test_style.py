@@ -65,8 +65,8 @@ def test_the_citation_and_the_changelog_are_of_this_version(root):
     citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == __version__
     released = f"## {__version__} ({citation['date-released']})"
-    address = citation.get("repository-code", "https://published.later")
-    assert re.fullmatch(r"https://[\w.-]+\.\w+(/[\w.-]+)*/?", str(address)), "none, or a whole one"
+    if "repository-code" in citation:
+        assert re.fullmatch(r"https://[\w.-]+\.\w+(/[\w.-]+)*/?", str(citation["repository-code"]))
     assert released in (root / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
     pages = [page.read_text(encoding="utf-8") for page in (root / "docs").rglob("*.md")]
     images = {tag for page in pages for tag in re.findall(r"darksecrets:(\d[\d.]*\d)", page)}

@@ -13,10 +13,10 @@ CORPUS = RESOURCES / "corpus"
 
 
 def draw_sentences(sentences: int, seed: int) -> list[Sentence]:
-    """Different sentences of different texts, as long as there are some.
+    """Different sentences, each of another text or example.
 
     Args:
-        sentences: How many, at most a sixth of the 2,100 that ship.
+        sentences: How many of the 2,250.
         seed: Determines which.
     """
     drawn = random.Random(seed).sample(_sentences(), sentences)

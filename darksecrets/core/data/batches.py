@@ -125,7 +125,7 @@ def batches_by_length(lengths: np.ndarray, batch_size: int) -> Iterator[list[int
         yield order[start : start + batch_size]
 
 
-def alike(keys: np.ndarray, batch_size: int, pool: int, rng: np.random.Generator) -> np.ndarray:
+def _alike(keys: np.ndarray, batch_size: int, pool: int, rng: np.random.Generator) -> np.ndarray:
     """Random order of examples in which those of a batch have similar keys, such as lengths.
 
     Examples are sorted by their keys within random pools of ``pool`` batches; then the batches are
@@ -166,4 +166,4 @@ class GroupedByLength(torch.utils.data.Sampler[int]):
         rng = np.random.default_rng([self.seed, self.epoch])
         # Pools as in transformers: 50 batches, fewer if that would leave less than four pools.
         pool = max(1, min(len(self.lengths) // (4 * self.batch_size), 50))
-        return iter(alike(-self.lengths, self.batch_size, pool, rng).tolist())
+        return iter(_alike(-self.lengths, self.batch_size, pool, rng).tolist())

@@ -31,7 +31,7 @@ _ANYWHERE = (maps.OFFSET, *(name for name in maps.PLACES if name.startswith("abs
 
 
 def relations(size: Size, folder: Path) -> Iterator[Trial]:
-    """Ignorant heads on sentences of the grammar, and heads that follow direct objects."""
+    """Ignorant heads on sentences that ship, and heads that follow direct objects."""
     of, kinds = maps.registry(size.noises)
     p, syntactic, made = [], [], Statements()
     for draw in range(size.corpora):

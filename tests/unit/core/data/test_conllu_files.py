@@ -68,7 +68,7 @@ def test_words_are_syntactic_words_and_empty_nodes_are_none(sentences):
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_what_is_written_is_read_back(tmp_path, ending):
-    """Trees of the grammar, written by the library."""
+    """Trees that ship, written by the library."""
     bank = draw_sentences(20, 1)
     lists = []
     for sentence in bank:

@@ -49,7 +49,7 @@ def test_every_seventh_piece_is_predicted_as_often_as_the_page_says(model, token
         right += int((chosen == ids)[hidden].sum())
         total += int(hidden.sum())
     assert total > 60
-    assert 100 * right / total > said - 25
+    assert 100 * right / total > said - 15
 
 
 @torch.inference_mode()

@@ -34,7 +34,7 @@ _BOUNDS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(TASKS))
-def test_words_alone_do_not_solve_the_built_in_corpus(name):
+def test_words_alone_do_not_solve_the_tasks_that_ship(name):
     data = read_files(in_folder(name, RESOURCES / "corpus"))
     predictions = bag_of_words(data["train"], data["validation"], TASKS[name])
     scores = _scores(TASKS[name], predictions, data["validation"]["label"])
