@@ -21,6 +21,8 @@ PALE = 4.0
 """How many times uniform attention the dark end of a figure's colour map is at least."""
 HALF = 0.44
 """Half of a small map's side, where 1 is the distance between two of them."""
+SPACES = "▁Ġ"
+"""What tokenizers other than BERT's write for the space before a word."""
 _LINE = 1.05
 """Least distance between the middles of two tokens, relative to their size."""
 
@@ -65,7 +67,8 @@ def draw_map(
     box = axes.get_window_extent()
     cell = min(box.width, box.height) / axes.figure.dpi * 72 / len(tokens)
     places = written(weights, apart=math.ceil(_LINE * SIZE / cell))
-    names = [_shortened(drawable(tokens[place]), letters) for place in places]
+    read = [tokens[place].lstrip(SPACES) or tokens[place] for place in places]
+    names = [_shortened(drawable(token), letters) for token in read]
     axes.set_xticks(places, names, rotation=90, fontsize=SIZE)
     axes.set_yticks(places, names, fontsize=SIZE)
     axes.tick_params(length=0 if len(places) == len(tokens) else 1.5, pad=1)

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from darksecrets.core.plotting import kit
+from darksecrets.core.plotting.attention_map import SPACES
 from darksecrets.core.plotting.user_text import lines
 from darksecrets.core.run.states import RANDOM
 from darksecrets.paper.framenet.example import PAPER, Example
@@ -17,7 +18,6 @@ from darksecrets.paper.framenet.tables import ELEMENT_TO_PREDICATE, HEADS
 
 GRID = "All heads"
 _FRAMED = "Framed in its maps: the element attends to its predicate."
-_SPACES = "▁", "Ġ"
 _LETTERS = 95  # in a line as wide as the page
 _MAP = 1.7
 """Height of the panels of the first row, in inches."""
@@ -97,9 +97,9 @@ def _weights(axes: kit.Axes, rows: pd.DataFrame) -> None:
 def _named(example: Example) -> str:
     """The sentence of the example; the special tokens at its ends are left out."""
     pieces = [str(token) for token in example.tokens[1:-1]]
-    marked = any(piece.startswith(_SPACES) for piece in pieces)  # tokenizers other than BERT's
+    marked = any(piece.startswith(tuple(SPACES)) for piece in pieces)
     sentence = "".join(pieces) if marked else " ".join(pieces).replace(" ##", "")
-    sentence = sentence.translate(dict.fromkeys(map(ord, _SPACES), " ")).strip()
+    sentence = sentence.translate(dict.fromkeys(map(ord, SPACES), " ")).strip()
     if sentence.lower().startswith(PAPER):
         return f"The paper's example: “{sentence}”. {_FRAMED}"
     return f"An example, chosen for its links: “{sentence}”. {_FRAMED}"

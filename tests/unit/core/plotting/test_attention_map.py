@@ -30,3 +30,9 @@ def test_all_tokens_are_written_or_those_that_get_most_attention_as_far_as_there
     assert written(weights, 1) == [0, 1, 2, 3, 4, 5]
     assert written(weights, 2) == [1, 4]
     assert written(weights[:, ::-1], 2) == [1, 4]
+
+
+def test_marks_of_spaces_are_not_written_but_a_piece_of_nothing_else_is():
+    axes = new_figure(4, 4).add_subplot()
+    draw_map(axes, np.eye(4), ["<s>", "▁the", "Ġcat", "▁"], 1.0)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["<s>", "the", "cat", "▁"]
