@@ -256,9 +256,9 @@ def test_conda_would_make_the_environments_of_a_run(call_snakemake, tmp_path):
 @pytest.mark.skipif(not shutil.which("conda"), reason="needs conda and its packages")
 def test_conda_makes_an_environment_and_a_figure_in_it(call_snakemake, tmp_path):
     places = ["--directory", tmp_path, "--configfile", ROOT / "config" / "config.yaml"]
-    run = call_snakemake(["figure1", "--sdm", "conda", "--cores", "2", *places], ROOT)
+    run = call_snakemake(["pattern_quality", "--sdm", "conda", "--cores", "2", *places], ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert (tmp_path / "results" / "demo" / "figures" / "figure1.svg").is_file()
+    assert (tmp_path / "results" / "demo" / "figures" / "pattern_quality.svg").is_file()
 
 
 def locked(name: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Draw typical maps and the quality of their classification."""
+"""Draw the quality of the classification of patterns."""
 
 from darksecrets.core.run.job import Job, script
 
@@ -7,10 +7,6 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Draw each figure of the rule from tables of the run."""
     from darksecrets.core.plotting.drawing import draw_figures
-    from darksecrets.paper.patterns.figures import figure1, pattern_quality
+    from darksecrets.paper.patterns.figures import pattern_quality
 
-    draw_figures(
-        job,
-        figure1=figure1.draw,
-        pattern_quality=pattern_quality.draw,
-    )
+    draw_figures(job, pattern_quality=pattern_quality.draw)

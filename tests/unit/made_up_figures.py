@@ -21,6 +21,7 @@ from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import Column, Table
 from darksecrets.pages.contracts import TABLES
 from darksecrets.paper.framenet.example import Example
+from darksecrets.paper.patterns.classes import PATTERNS
 
 HEBREW = "\u05e9\u05dc\u05d5\u05dd"
 EMOJI = "\U0001f469\u200d\U0001f680"
@@ -213,11 +214,11 @@ def _links(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write_arrays(path: Path) -> None:
-    """The maps of Figure 1 (by the names of maps), or those of Figure 3."""
+    """The maps of Figure 1 (by the names of patterns), or those of Figure 3."""
     size, rng = len(TOKENS), np.random.default_rng(1)
     maps = rng.dirichlet(np.full(size, 0.3), (2, size)).astype(np.float16)
     if path.stem == "typical_maps":
-        np.savez_compressed(path, m0=maps[0])
+        np.savez_compressed(path, **dict.fromkeys(PATTERNS, maps[0]))
         return
     places = np.array([1, 2])
     Example(0, np.array(TOKENS), places, places, maps, places, places + 3).save(path)

@@ -43,5 +43,7 @@ PATTERNS = {  # Paul Tol's muted scheme
     "heterogeneous": "#CCCCCC",
 }
 """Every pattern of self-attention, in the order of Figure 1."""
+PATTERN_LETTERS = dict(zip(PATTERNS, "VD+BH", strict=True))
+"""What is written for every pattern where there is no room for its name."""
 PALE_BLUE, PALE_ORANGE = "#9ECAE1", "#F5B27A"
 """Behind text."""

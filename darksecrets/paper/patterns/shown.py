@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from darksecrets.core.plotting.colours import PATTERNS
+from darksecrets.core.plotting.colours import PATTERN_LETTERS, PATTERNS
 from darksecrets.core.run.shown import Phrase, Shown
-from darksecrets.paper.patterns.classes import KEYS
 from darksecrets.paper.patterns.tables import PATTERN_HEADS
 
 SHOWN = (
@@ -16,7 +15,7 @@ SHOWN = (
         kind="pattern",
         palette="category",
         colours=PATTERNS,
-        letters={name: key.upper() for key, name in KEYS.items()},
+        letters=PATTERN_LETTERS,
         summaries=("patterns", "pattern_maps"),
         on_card=False,
         phrases=(

@@ -15,7 +15,6 @@ from darksecrets.core.run.columns import (
 )
 from darksecrets.core.run.tables import (
     Table,
-    flag,
     integer,
     interval,
     like,
@@ -51,6 +50,7 @@ _PATTERN = text("pattern", "class of the map", values=_CLASSES)
 _SHARE = share("share", "", "share of maps")
 _MAP = text("map", "identity of the map, unique in its set")
 _LABEL = text("label", "class that an annotator gave", values=_CLASSES)
+_TOKENS = text("tokens", "tokens, separated by spaces")
 _CLASSIFIER = text("classifier", "what classified", values=CLASSIFIERS)
 
 _ORIGIN = (
@@ -62,7 +62,7 @@ _ORIGIN = (
     like(IDX, "number of the example in the validation split"),
     like(LAYER, "layer, from 1; 0 if unknown", low=0),
     like(HEAD, "head of the layer, from 1; 0 if unknown", low=0),
-    text("tokens", "tokens, separated by spaces"),
+    _TOKENS,
     text("segments", "a digit per token: sentence 0 or 1"),
     text("special", "a digit per token: 1 for special tokens such as [CLS] and [SEP]"),
 )
@@ -320,14 +320,18 @@ PATTERN_AGREEMENT = Table(
 
 TYPICAL_MAPS = Table(
     "typical_maps",
-    "A typical labelled map of each pattern (Figure 1); arrays, by `map`, in `typical_maps.npz`.",
+    "The run's map of each pattern that the network is surest of (Figure 1); arrays, by `pattern`, "
+    "in `typical_maps.npz`.",
     (
-        *_ORIGIN,
-        _LABEL,
-        flag("agreed", "whether all of its labels are the same"),
-        share("probability", "cross-validated probability of that class"),
+        like(_PATTERN, "class under the paper's definition"),
+        *MAPS,
+        IDX,
+        LAYER,
+        HEAD,
+        share("probability", "calibrated probability of that class", decimals=4),
+        _TOKENS,
     ),
-    key=("label",),
+    key=("pattern",),
 )
 
 TABLES = (

@@ -100,18 +100,12 @@ if not SHIPS:
 
 
 rule score_pattern_classifier:
-    """Score the cross-validated predictions, with intervals over examples; and choose typical maps.
-
-    Of every pattern, that is the labelled map on which annotators agree and the classifier is most certain.
-    """
+    """Score the cross-validated predictions, with intervals over examples."""
     input:
-        labelled=labelled_files(),
         predictions=PREDICTIONS,
     output:
         **({"pattern_predictions": table("pattern_predictions")} if SHIPS else {}),
         scores=table("pattern_cv"),
-        table=table("typical_maps"),
-        maps="<results>/tables/typical_maps.npz",
     log:
         "<logs>/score_pattern_classifier.log",
     group:
@@ -120,7 +114,6 @@ rule score_pattern_classifier:
         "../../../envs/model.yaml"
     params:
         code=code_of("paper/score_pattern_classifier.py"),
-        annotations=lookup(dpath="patterns/annotations", within=config),
         resamples=lookup(dpath="patterns/resamples", within=config),
         seed=lookup(dpath="patterns/seed", within=config),
     message:
@@ -164,15 +157,48 @@ rule compare_patterns:
         "../../../scripts/paper/compare_patterns.py"
 
 
-rule draw_patterns:
-    """Draw the shares of patterns (Figure 2), by both definitions, and the pattern of every head."""
+rule choose_typical_maps:
+    """Choose a map of every pattern: of all that are drawn, the one that the network is most certain of (Figure 1)."""
     input:
+        patterns=per_task("<results>/patterns/{task}"),
+        stores=per_task("<results>/attention/{task}"),
+        learned="<results>/tables/learned.csv",
+    output:
+        table=table("typical_maps"),
+        maps="<results>/tables/typical_maps.npz",
+    log:
+        "<logs>/choose_typical_maps.log",
+    group:
+        "patterns"
+    conda:
+        "../../../envs/model.yaml"
+    params:
+        code=code_of("paper/choose_typical_maps.py"),
+        models=MEASURED_MODELS,
+    message:
+        "Choose a typical map of each pattern"
+    script:
+        "../../../scripts/paper/choose_typical_maps.py"
+
+
+rule draw_patterns:
+    """Draw a map of each pattern (Figure 1), their shares (Figure 2), by both definitions, and the pattern of every head."""
+    input:
+        figure1="<results>/tables/typical_maps.csv",
+        maps="<results>/tables/typical_maps.npz",
         figure2="<results>/tables/patterns.csv",
         figure2_definitions="<results>/tables/patterns.csv",
         pattern_heads="<results>/tables/pattern_heads.csv",
         published=shipped("paper/pattern_shares_prasanna2020.csv") if PAPER else [],
         learned="<results>/tables/learned.csv",
     output:
+        report(
+            "<results>/figures/figure1.svg",
+            caption="../../report/figure1.rst",
+            category=PATTERNS,
+            labels={"result": "Figure 1"},
+        ),
+        multiext("<results>/figures/figure1", ".pdf", ".png"),
         report(
             "<results>/figures/figure2.svg",
             caption="../../report/figure2.rst",
@@ -201,13 +227,21 @@ rule draw_patterns:
     conda:
         "../../../envs/figures.yaml"
     params:
-        **captioned("figure2", "figure2_definitions", "pattern_heads"),
+        **captioned("figure1", "figure2", "figure2_definitions", "pattern_heads"),
         code=code_of("paper/draw_patterns.py"),
         metrics=METRICS_OF_TASKS,
     message:
-        "Draw figure2, figure2_definitions, pattern_heads"
+        "Draw figure1, figure2, figure2_definitions, pattern_heads"
     script:
         "../../../scripts/paper/draw_patterns.py"
+
+
+rule figure1:
+    """Figure 1: a map of every pattern, with its tokens."""
+    input:
+        multiext("<results>/figures/figure1", ".svg", ".pdf", ".png"),
+    message:
+        "Finished: figure1"
 
 
 rule figure2:
@@ -235,22 +269,13 @@ rule pattern_heads:
 
 
 rule draw_classifier:
-    """Draw typical maps (Figure 1) and the quality of their classification."""
+    """Draw the quality of the classification."""
     input:
-        figure1="<results>/tables/typical_maps.csv",
         pattern_quality=[
             "<results>/tables/pattern_predictions.csv",
             "<results>/tables/pattern_cv.csv",
         ],
-        maps="<results>/tables/typical_maps.npz",
     output:
-        report(
-            "<results>/figures/figure1.svg",
-            caption="../../report/figure1.rst",
-            category=PATTERNS,
-            labels={"result": "Figure 1"},
-        ),
-        multiext("<results>/figures/figure1", ".pdf", ".png"),
         report(
             "<results>/figures/pattern_quality.svg",
             caption="../../report/pattern_quality.rst",
@@ -265,21 +290,13 @@ rule draw_classifier:
     conda:
         "../../../envs/figures.yaml"
     params:
-        **captioned("figure1", "pattern_quality"),
+        **captioned("pattern_quality"),
         code=code_of("paper/draw_classifier.py"),
         metrics=METRICS_OF_TASKS,
     message:
-        "Draw figure1, pattern_quality"
+        "Draw pattern_quality"
     script:
         "../../../scripts/paper/draw_classifier.py"
-
-
-rule figure1:
-    """Figure 1: a typical map of every pattern, with its tokens."""
-    input:
-        multiext("<results>/figures/figure1", ".svg", ".pdf", ".png"),
-    message:
-        "Finished: figure1"
 
 
 rule pattern_quality:

@@ -1,8 +1,11 @@
-"""Figure 1: a typical self-attention map of every pattern, with its tokens (section 4.1)."""
+"""Figure 1: a self-attention map of every pattern, with its tokens (section 4.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import STATE_NAMES
@@ -16,12 +19,12 @@ def draw(sources: kit.Sources) -> kit.Figure:
     The scale of a map ends where `kit.darkest` says, so that uniform attention is pale.
     """
     table = sources.table(TYPICAL_MAPS)
-    maps = typical.read(table, sources.file("maps"))
-    rows = {str(row["label"]).capitalize(): row for row in table.to_dict("records")}
+    maps = typical.read(table["pattern"], sources.file("maps"))
+    rows = {str(row["pattern"]).capitalize(): row for row in table.to_dict("records")}
     weights = dict(zip(rows, maps, strict=True))
 
     def typical_map(axes: kit.Axes, name: str) -> None:
-        tokens = rows[name]["tokens"].split()
+        tokens = rows[name]["tokens"].split(" ")
         kit.draw_map(axes, weights[name], tokens, kit.darkest(weights[name]), letters=10)
 
     panel = kit.Panel(typical_map, x=None, height=1.55, fixed=True)
@@ -35,13 +38,13 @@ def draw(sources: kit.Sources) -> kit.Figure:
         width=kit.PAGE,
         what="Tokens of a row attend to those of its columns; darker is more, uniform is pale.",
         note=f" · {sentence}",
+        averaged=True,
     )
 
 
-def _origin(row: Mapping[Hashable, object]) -> str:
-    """Where a map is from, as far as it is known."""
-    state = STATE_NAMES.get(str(row["state"]), "")
-    words = [str(row["model"]), str(row["task"] or ""), state]
-    if row["layer"]:
-        words.append(f"layer {row['layer']} head {row['head']}")
-    return ", ".join(filter(None, words))
+def _origin(row: Mapping[Any, Any]) -> str:
+    """Where a map is from, and how certain its pattern is."""
+    model = f"{row['task']}, {STATE_NAMES[row['state']]}"
+    if not pd.isna(row["seed"]):
+        model += f", seed {row['seed']}"
+    return f"{model}, layer {row['layer']}, head {row['head']} ({row['probability']:.0%} certain)"

@@ -14,8 +14,6 @@ from darksecrets.core.run.states import STATE_NAMES
 from darksecrets.paper.patterns.tables import PATTERN_HEADS
 
 STATES = ("pretrained", "finetuned")
-LETTERS = dict(zip(kit.PATTERNS, "VD+BH", strict=True))
-"""What is written on the square of every pattern."""
 _CELL = 0.115  # inches between two heads: room for a letter
 _MARGIN = 0.3  # inches of a panel that are not heads
 _FULL = 0.94  # side of the square of a head with one pattern, in cells
@@ -46,7 +44,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.bar(height=sides.ravel(), width=sides.ravel(), color=colours, align="edge", **corners)
         for place, name in np.ndenumerate(names):
             look: dict[str, Any] = {"color": "white" if name == _DARK else kit.INK, "ha": "center"}
-            axes.text(place[1] + 1, place[0] + 1, LETTERS[name], va="center_baseline", **look)
+            axes.text(
+                place[1] + 1, place[0] + 1, kit.PATTERN_LETTERS[name], va="center_baseline", **look
+            )
         axes.set(xlim=(0.5, heads + 0.5), ylim=(layers + 0.5, 0.5), aspect="equal")
         axes.set(xticks=kit.ticks(heads, 6), yticks=kit.ticks(layers, 6))
         axes.set_xticks(np.arange(heads + 1) + 0.5, minor=True)
@@ -56,7 +56,9 @@ def draw(sources: kit.Sources) -> kit.Figure:
         axes.tick_params(which="both", length=0)
         axes.spines[:].set_visible(False)
 
-    legend: dict[str, Any] = {f"{LETTERS[n]}  {n}": kit.PATTERNS[n] for n in LETTERS}
+    legend: dict[str, Any] = {
+        f"{kit.PATTERN_LETTERS[n]}  {n}": kit.PATTERNS[n] for n in kit.PATTERNS
+    }
     look: dict[str, Any] = {"x": "Head", "height": layers * cell + 0.45, "fixed": True}
     panels = [
         kit.Panel(squares, of=STATES[:1], title=STATE_NAMES[STATES[0]], y="Layer", **look),

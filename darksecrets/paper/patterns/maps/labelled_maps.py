@@ -17,7 +17,7 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.states import FROM_NORMAL, RANDOM
 from darksecrets.paper.patterns.classes import PATTERNS
-from darksecrets.paper.patterns.maps.mapset import LABELS, MAPS, TABLE, MapSet, strict_labels
+from darksecrets.paper.patterns.maps.mapset import LABELS, MAPS, TABLE, MapSet
 
 SHIPPED = RESOURCES / "patterns"
 """The labelled set that ships with the project."""
@@ -33,9 +33,8 @@ class Annotations:
 
     Attributes:
         table: A row per map: the columns of a set's table; the settled answers ``label``,
-            ``columns``, ``number``, ``diagonal``; ``strict``, the class under the strict
-            definition, empty if unknown; and ``agreed``, whether all labels given to the map are
-            the same under both definitions.
+            ``columns``, ``number``, ``diagonal``; and ``strict``, the class under the strict
+            definition, empty if unknown.
         maps: [maps] arrays [query, key] in half precision; rows sum to 1.
     """
 
@@ -120,7 +119,7 @@ def load(sources: Sequence[Path]) -> Annotations:
         InputError: A set is missing or damaged, or a map is in two of them.
     """
     sets = [_read(source) for source in sources]
-    tables = [_labelled(one) for one in sets]
+    tables = [one.table.merge(one.settled(), on="map", validate="one_to_one") for one in sets]
     maps = {
         name: values
         for one in sets
@@ -142,14 +141,6 @@ def labels(sources: Sequence[Path]) -> pd.DataFrame:
         InputError: A set is missing or damaged.
     """
     return pd.concat([_read(source).labels for source in sources], ignore_index=True)
-
-
-def _labelled(maps: MapSet) -> pd.DataFrame:
-    """The table of the maps with settled answers, with the columns that these add."""
-    definitions = maps.labels.assign(strict=strict_labels(maps.labels)).groupby("map")
-    agreed = definitions[["label", "strict"]].nunique().eq(1).all(axis=1).rename("agreed")
-    table = maps.table.merge(maps.settled(), on="map", validate="one_to_one")
-    return table.merge(agreed, on="map", validate="one_to_one")
 
 
 def _read(source: Path) -> MapSet:

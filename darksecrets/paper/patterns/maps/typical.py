@@ -1,7 +1,8 @@
-"""A typical map of every pattern, short enough for readable tokens (Figure 1)."""
+"""A map of every pattern among those of a run, short enough for readable tokens (Figure 1)."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,72 +10,89 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.core.arrays import Halves
+from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.run.arrays import read_arrays
-from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.files import atomic
-from darksecrets.core.run.states import FROM_NORMAL, RANDOM
+from darksecrets.core.run.states import FINETUNED, PRETRAINED
 from darksecrets.paper.patterns.classes import PATTERNS
-from darksecrets.paper.patterns.maps.labelled_maps import Annotations
-from darksecrets.paper.patterns.tables import TYPICAL_MAPS
+from darksecrets.paper.patterns.tables import PATTERN_MAPS, TYPICAL_MAPS
 
 READABLE = 20
 """Length of the longest map whose tokens are readable at the size of Figure 1."""
+_ORDER = ("plain", "short", "probability")
 
 
-def choose(annotations: Annotations, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Choose the map of every class that annotators and classifier are most certain of.
+def drawn_models(
+    models: Iterable[tuple[str, str]], unlearned: Collection[str]
+) -> list[tuple[str, str]]:
+    """The models whose maps may be drawn: pre-trained and fine-tuned, of tasks that were learned.
 
-    The class is that of the paper's definition. It is the map with the greatest cross-validated
-    probability among the labelled maps that meet five conditions: the encoder was pre-trained, all
-    labels agree, the class is the same in both definitions, the classifier predicts it, and the map
-    is no longer than `READABLE`. If a class has no such map, the conditions are dropped one after
-    the other, beginning with the length.
+    If no task was learned, they are the pre-trained ones of all tasks.
 
     Args:
-        annotations: The labelled maps.
-        predictions: The cross-validation of a classifier under the paper's definition.
+        models: Task and folder of the maps, such as ``finetuned/seed-1``, of each model.
+        unlearned: Tasks that fine-tuned models have not learned.
+    """
+    state = {(task, model): model.partition("/")[0] for task, model in models}
+    pretrained = [one for one in state if state[one] == PRETRAINED]
+    drawn = [one for one in state if state[one] in (PRETRAINED, FINETUNED)]
+    return [(task, model) for task, model in drawn if task not in unlearned] or pretrained
+
+
+def choose(models: Iterable[tuple[Path, Path]]) -> tuple[pd.DataFrame, list[Halves]]:
+    """Choose the map of every pattern that the network is most certain of.
+
+    Maps come first that have the same pattern by both definitions, then those that are no longer
+    than `READABLE`, then the more probable ones. Of equals, the first is taken.
+
+    Args:
+        models: Of each model, its table `PATTERN_MAPS` and its attention store.
 
     Returns:
-        The table `TYPICAL_MAPS`: a row per class that has maps, in the order of the classes.
+        The table `TYPICAL_MAPS`, a row per pattern that some map has, in their order; and the maps,
+        [query, key].
     """
-    probabilities = predictions[[f"probability_{name}" for name in PATTERNS]].to_numpy(np.float64)
-    places = predictions["label"].map(list(PATTERNS).index).to_numpy(np.int64)
-    sure = probabilities[np.arange(len(places)), places]
-    known = pd.DataFrame(
-        {
-            "map": predictions["map"],
-            "probability": sure,
-            "right": predictions["label"] == predictions["predicted"],
-        }
-    )
-    table = annotations.table.merge(known, on="map", validate="one_to_one")
-    table["trained"] = ~table["state"].isin([RANDOM, FROM_NORMAL])
-    table["plain"] = table["strict"] == table["label"]
-    table["label"] = table["strict"]
-    table["short"] = table["special"].str.len() <= READABLE
-    order = ["trained", "agreed", "plain", "right", "short", "probability"]
-    best = table.sort_values(order, ascending=False, kind="stable").drop_duplicates("label")
-    best = best.set_index("label", drop=False)
+    candidates, stores = [], []
+    for number, (patterns, folder) in enumerate(models):
+        store = AttentionStore.open(folder)
+        stores.append(store)
+        lengths = pd.Series(store.lengths, index=store.idx)
+        maps = PATTERN_MAPS.read(patterns)
+        maps["plain"] = maps["pattern"] == maps["lenient"]
+        maps["short"] = maps["idx"].map(lengths) <= READABLE
+        candidates.append(_surest(maps).assign(store=number))
+    best = _surest(pd.concat(candidates, ignore_index=True)).set_index("pattern", drop=False)
     chosen = best.loc[[name for name in PATTERNS if name in best.index]]
-    return chosen.reset_index(drop=True)[list(TYPICAL_MAPS.names)]
+    tokens, maps_of_patterns = [], []
+    for row in chosen.to_dict("records"):
+        store = stores[row["store"]]
+        example = store.idx.tolist().index(row["idx"])
+        tokens.append(" ".join(store.tokens(example)))
+        weights = store.maps(example)[row["layer"] - 1, row["head"] - 1]
+        maps_of_patterns.append(np.array(weights))
+    table = chosen.assign(tokens=tokens).reset_index(drop=True)[list(TYPICAL_MAPS.names)]
+    return table, maps_of_patterns
 
 
-def save(chosen: pd.DataFrame, annotations: Annotations, path: Path) -> None:
-    """Write the arrays of chosen maps, each under its identity."""
-    rows = {name: row for row, name in enumerate(annotations.table["map"])}
+def _surest(maps: pd.DataFrame) -> pd.DataFrame:
+    """The first map of every pattern, in the order that `choose` describes."""
+    ordered = maps.sort_values(list(_ORDER), ascending=False, kind="stable")
+    return ordered.drop_duplicates("pattern")
+
+
+def save(patterns: Iterable[str], maps: Sequence[Halves], path: Path) -> None:
+    """Write maps, each under the name of its pattern."""
+    arrays: dict[str, Any] = dict(zip(patterns, maps, strict=True))
     with atomic(path) as temporary:
-        arrays: dict[str, Any] = {name: annotations.maps[rows[name]] for name in chosen["map"]}
         np.savez_compressed(temporary, **arrays)
 
 
-def read(table: pd.DataFrame, path: Path) -> list[Halves]:
-    """Read the arrays of the maps of a table.
+def read(patterns: Iterable[str], path: Path) -> list[Halves]:
+    """Read the maps of patterns.
 
     Raises:
         InputError: One is missing, or the file is damaged.
     """
-    arrays = read_arrays(path)
-    missing = [name for name in table["map"] if name not in arrays]
-    if missing:
-        raise InputError(f"{path}: the map {missing[0]} is missing. Choose the maps again.")
-    return [arrays[name] for name in table["map"]]
+    names = list(patterns)
+    arrays = read_arrays(path, *names)
+    return [arrays[name] for name in names]

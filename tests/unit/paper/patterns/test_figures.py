@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import ALL, axes_named, cells_of, draw_from_file, draw_with, headline_of, written
-from labelled import make_labelled_maps, predictions
+from labelled import predictions
 from matplotlib.colors import to_hex
 
 from darksecrets.core.plotting import kit
@@ -22,9 +22,7 @@ from darksecrets.paper.patterns.figures import (
     pattern_heads,
     pattern_quality,
 )
-from darksecrets.paper.patterns.figures.pattern_heads import LETTERS
 from darksecrets.paper.patterns.maps import typical
-from darksecrets.paper.patterns.maps.labelled_maps import Annotations
 from darksecrets.paper.patterns.network import quality
 
 NAMES = list(PATTERNS)
@@ -185,64 +183,37 @@ def test_every_head_has_the_letter_colour_and_share_of_its_commonest_pattern():
     rows, areas = table[table["state"] == "finetuned"], []
     for (layer, head), of_head in rows.groupby(["layer", "head"]):
         best = of_head.loc[of_head["share"].idxmax()]
-        assert letters[head, layer] == LETTERS[best["pattern"]]
+        assert letters[head, layer] == kit.PATTERN_LETTERS[best["pattern"]]
         areas.append(squares[head, layer].get_width() ** 2 / best["share"])
     assert areas == pytest.approx([areas[0]] * 12), "area proportional to the share"
     with pytest.raises(InputError, match="no rows with task RTE, state pretrained"):
         draw_with(pattern_heads.draw, ["RTE"], pattern_heads=rows)
 
 
-def typical_cases():
-    """Vertical maps, the surest first; all but the last lack something, and so does no diagonal."""
-    mapset = make_labelled_maps(NAMES[:2], 7)
-    labels = mapset.labels["label"]
-    table = mapset.table.assign(label=labels, strict=labels, agreed=True, special="1000000001")
-    known = predictions(14).assign(map=table["map"], label=labels, predicted=labels)
-    for name in NAMES:
-        known[f"probability_{name}"] = 0.0
-    known["probability_vertical"] = [0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.7] + [0.9] * 7
-    known["probability_diagonal"] = [0.9] * 7 + [0.1, 0.2, 0.3, 0.2, 0.1, 0.0, 0.1]
-    table.loc[0, "state"] = "random"
-    table.loc[1, "state"] = "finetuned-from-normal"
-    table.loc[2, "agreed"] = False
-    table.loc[3, "strict"] = "heterogeneous"
-    known.loc[4, "predicted"] = "diagonal"
-    table.loc[5, "special"] = "1" + "0" * 30 + "1"
-    return table, mapset.maps, known
-
-
-def test_the_typical_map_meets_all_conditions_and_is_the_surest_of_these():
-    table, maps, known = typical_cases()
-    chosen = typical.choose(Annotations(table, maps), known)
-    assert chosen["map"].tolist() == ["x-0006", "x-0009", "x-0003"]
-    assert chosen["label"].tolist() == [*NAMES[:2], "heterogeneous"], "the paper's definition"
-    assert chosen["probability"].tolist()[:2] == [0.7, 0.3]
-
-
-def test_a_class_without_such_a_map_drops_the_length_first_and_random_weights_last():
-    table, maps, known = typical_cases()
-    found = []
-    for _ in range(5):
-        chosen = typical.choose(Annotations(table, maps), known)
-        found.append(chosen["map"].iloc[0])
-        rows = np.flatnonzero(table["map"] != found[-1])
-        table, maps = table.iloc[rows].reset_index(drop=True), [maps[row] for row in rows]
-        known = known.iloc[rows].reset_index(drop=True)
-    assert found == ["x-0006", "x-0005", "x-0004", "x-0002", "x-0000"]
-
-
-def test_figure_1_draws_the_saved_maps(tmp_path):
-    mapset = make_labelled_maps(NAMES, 2)
-    table = mapset.table.assign(label=mapset.labels["label"]).drop_duplicates("label")
-    data = Annotations(mapset.table, mapset.maps)
-    typical.save(table, data, tmp_path / "maps.npz")
-    maps = typical.read(table, tmp_path / "maps.npz")
+def test_figure_1_draws_the_saved_maps_and_says_where_they_are_from(tmp_path):
+    rng = np.random.default_rng(4)
+    maps = [rng.dirichlet(np.ones(5), 5).astype(np.float16) for _ in NAMES]
+    table = pd.DataFrame(
+        {
+            "pattern": NAMES,
+            "task": "RTE",
+            "state": ["pretrained", *["finetuned"] * 4],
+            "seed": pd.array([None, 1, 2, 3, 4], dtype="Int64"),
+            "idx": 0,
+            "layer": range(1, 6),
+            "head": range(2, 7),
+            "probability": [0.999, 0.98, 0.97, 0.6, 0.5],
+            "tokens": "[CLS] a \u3000 c [SEP]",
+        }
+    )
+    typical.save(NAMES, maps, tmp_path / "maps.npz")
     figure = draw_with(figure1.draw, ["RTE"], {"maps": tmp_path / "maps.npz"}, typical_maps=table)
-    for name, weights in zip(table["label"], maps, strict=True):
+    for name, weights in zip(NAMES, maps, strict=True):
         drawn = axes_named(figure, name.capitalize()).images[0].get_array()
         np.testing.assert_array_equal(drawn, weights.astype(np.float32))
-    with pytest.raises(InputError, match="the map other is missing"):
-        typical.read(table.assign(map="other"), tmp_path / "maps.npz")
+    said = " ".join(text.get_text().replace("\n", " ") for text in written(figure))
+    assert "vertical: RTE, pre-trained, layer 1, head 2 (100% certain)" in said
+    assert "block: RTE, fine-tuned, seed 3, layer 4, head 5 (60% certain)" in said
 
 
 def test_quality_shows_the_scores_and_the_confusions_of_the_table():

@@ -23,7 +23,6 @@ def test_sets_are_read_together_and_only_maps_whose_label_holds(tmp_path):
     read = labelled_maps.load(folders)
     assert len(read.table) == 7 + 3
     assert "x-0000" not in set(read.table["map"])
-    assert read.table["agreed"].tolist() == [False] + [True] * 9
     assert read.labels[0] == "vertical"
     assert (read.maps[0] == mapset.maps[1]).all()
     pairs = pd.Series(read.groups[:7]).value_counts()
@@ -93,11 +92,9 @@ def test_maps_have_a_class_in_either_reading(tmp_path):
     assert read.labels == wide
     strict = ["vertical", "heterogeneous", "block", "block", "vertical+diagonal", "diagonal"]
     assert read.table["strict"].tolist() == strict
-    assert read.table["agreed"].all()
     third = given.iloc[[0]].assign(**{"pass": 3}, columns="w")
     mapset = type(mapset)(mapset.table, mapset.maps, pd.concat([given, again, third]))
     read = labelled_maps.load([save(mapset, tmp_path / "third")])
-    assert read.table["agreed"].tolist() == [False] + [True] * 5
     assert read.table["strict"].iloc[0] == "heterogeneous"
 
 
