@@ -7,6 +7,12 @@ from pathlib import Path
 import numpy as np
 
 WORDS = [f"word{number}" for number in range(1000)]
+PARAMETERS = 12 * 12 * 768**2
+"""Weights that a token is multiplied with in the layers of BERT-base."""
+SETS = 1 + 144 + 12
+"""Sets of heads that a sweep disables, with the empty one."""
+NEEDED = 0.324
+"""Share of their layers that depends on what is disabled, and so has to be computed."""
 
 #: Mean and standard deviation of the logarithm of the number of word pieces, and the share of
 #: examples: sentence pairs as in MRPC and RTE, single sentences as in SST-2 (measured).

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -43,6 +44,27 @@ def gpu() -> list[str]:
     import torch
 
     return [torch.cuda.get_device_name()] if torch.cuda.is_available() else []
+
+
+def peaks() -> dict[str, float]:
+    """Operations per second of a large product of matrices, by precision."""
+    import torch
+
+    from darksecrets.core.models import devices
+
+    device = devices.best()
+    devices.use_float32()
+    side = 8192 if device.type == "cuda" else 2048
+    found = {}
+    for name in ("float32", "bfloat16"):
+        matrix = torch.randn(side, side, device=device, dtype=getattr(torch, name))
+        (matrix @ matrix).sum().item()
+        start = time.perf_counter()
+        for _ in range(5):
+            product = matrix @ matrix
+        product.sum().item()
+        found[name] = 5 * 2 * side**3 / (time.perf_counter() - start)
+    return found
 
 
 def system(name: str) -> str:

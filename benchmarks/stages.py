@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from _examples import glue_lengths, save_data, save_encoder
-from _machine import describe, write_results
+from _examples import NEEDED, PARAMETERS, SETS, glue_lengths, save_data, save_encoder
+from _machine import describe, peaks, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -44,12 +44,6 @@ LONGEST = 128
 FEW = 16
 """Examples of a split that a stage needs and that is not its work."""
 BATCH = training.Settings().batch_size
-PARAMETERS = 12 * 12 * 768**2
-"""Weights that a token is multiplied with in the layers of BERT-base."""
-SETS = 1 + 144 + 12
-"""Sets of heads that a sweep disables, with the empty one."""
-NEEDED = 0.324
-"""Share of their layers that depends on what is disabled, and so has to be computed."""
 
 Work = Callable[[int], int]
 """Does a stage's work on some examples; returns how many units of work that is."""
@@ -169,23 +163,6 @@ def stages(shop: Workshop) -> list[Stage]:
         Stage("extract_attention", "example", 33_342, (32, 128), shop.extract, passes=1),
         Stage("measure_attention", "example", 33_342, (32, 128), shop.classify),
     ]
-
-
-def peaks() -> dict[str, float]:
-    """Operations per second of a large product of matrices, by precision."""
-    device = devices.best()
-    devices.use_float32()
-    side = 8192 if device.type == "cuda" else 2048
-    found = {}
-    for name in ("float32", "bfloat16"):
-        matrix = torch.randn(side, side, device=device, dtype=getattr(torch, name))
-        (matrix @ matrix).sum().item()
-        start = time.perf_counter()
-        for _ in range(5):
-            product = matrix @ matrix
-        product.sum().item()
-        found[name] = 5 * 2 * side**3 / (time.perf_counter() - start)
-    return found
 
 
 def measure(stage: Stage, shop: Workshop, scale: int, peak: float) -> dict[str, object]:

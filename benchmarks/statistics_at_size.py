@@ -1,23 +1,30 @@
-"""What the statistics of the paper's run cost: seven tasks of GLUE's sizes, 144 heads, five seeds.
+"""What the paper's run costs on CPUs beside training and passes of models, in CPU seconds.
 
-    python benchmarks/statistics_at_size.py
+    python benchmarks/statistics_at_size.py [--pipeline <name or folder of a spaCy pipeline>]
 
+Seven tasks have GLUE's sizes, encoders BERT-base's shape with 144 heads, and there are five seeds.
 Predictions are made up: of models that are right on about nine in ten examples, and that answer two
 in a hundred anew if a head or a layer is disabled. Texts have words as frequent as those of a
-language. The functions that the rules call run on them, every part in a process of its own.
+language. The functions that the rules call run on them, every part in a process of its own with one
+thread. Of the encoders with random weights, a tenth runs. Without a pipeline, no text is parsed.
 """
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import torch
+from _examples import save_encoder
 from _machine import describe, write_results
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -27,14 +34,18 @@ from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.interventions.sets import sweep_sets
 from darksecrets.core.interventions.sweep import table_of
+from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.selectors import Shape
 from darksecrets.core.run.states import FINETUNED, FROM_NORMAL, FROZEN, PRETRAINED
 from darksecrets.paper.ablation import statistics
 from darksecrets.paper.ablation.scoring import scored
 from darksecrets.paper.ablation.seeds import effects_over_seeds
+from darksecrets.paper.features import parser
 from darksecrets.paper.finetuning import comparison
 from darksecrets.paper.finetuning.baselines import evaluate_baselines
 from darksecrets.paper.finetuning.tables import BASELINE_NAMES
+from darksecrets.paper.framenet import untrained
+from darksecrets.paper.framenet.links import Annotation, Element, words_of
 from workflow.lib import constants
 from workflow.lib.tasks import shipped, shipped_tasks
 
@@ -52,6 +63,13 @@ RESAMPLING = statistics.Resampling(
     splits=constants.CONSTANTS["ablation.splits"],
     seed=1,
 )
+SAMPLED = 1000
+"""Examples of a task whose texts are parsed."""
+LINKS, LINK_WORDS = 473, 16
+"""Sentences with frame-semantic links, and words of each."""
+RANDOM_PART = "count_random_framenet_heads"
+ENCODERS = 2
+"""Encoders with random weights that run, of `untrained.ENCODERS`; their time is multiplied."""
 TASKS = shipped_tasks()
 SIZES = {name: entry["size"] for name, entry in shipped().items()}
 """Training and validation examples of each task."""
@@ -147,48 +165,98 @@ def fit_baselines(task: Task, examples: int) -> None:
     evaluate_baselines(splits["train"], splits["validation"], task)
 
 
+def parse_texts(pipeline: str, task: Task, examples: int) -> None:
+    """Tags and dependencies of sampled texts."""
+    sample = min(SAMPLED, examples)
+    columns = {
+        f"sentence{place}": made_up_texts(sample, LENGTHS[task.name], place)
+        for place, _ in enumerate(task.columns, start=1)
+    }
+    for _ in parser.parse(range(sample), columns, parser.load_pipeline(pipeline)):
+        pass
+
+
+def made_up_links() -> list[Annotation]:
+    """Sentences whose third word evokes a frame, with an element five words later."""
+    links = []
+    for text in made_up_texts(LINKS, LINK_WORDS, 0):
+        words = words_of(text)
+        element = Element(words[min(7, len(words) - 1)])
+        links.append(Annotation(text, words[2], (element,)))
+    return [link for link in links if link.elements[0].span != link.predicate]
+
+
+def count_random_heads() -> None:
+    """Heads of encoders with random weights that exceed all controls."""
+    with tempfile.TemporaryDirectory() as folder:
+        save_encoder(Path(folder))
+        untrained.count_exceeding(
+            Path(folder),
+            made_up_links(),
+            [Draw(seed, 0.02) for seed in range(1, ENCODERS + 1)],
+            {"max_length": 128, "batch_size": 16},
+            {"draws": constants.CONSTANTS["framenet.draws"], "seed": 1},
+        )
+
+
 PARTS: dict[str, Callable[[Task, int], None]] = {
     "score_ablation": score_ablation,
     "score_ablation, over seeds": score_ablation_over_seeds,
     "compare_scores": compare_scores,
     "evaluate_baselines": fit_baselines,
 }
-"""Parts of rules, by what they are called here."""
+"""Parts of rules that are of a task, by what they are called here."""
 
 
-def measure(part: str, name: str) -> dict[str, object]:
-    """CPU seconds and memory of a part on one task."""
-    examples = SIZES[name][1]
+def measure(part: Callable[[], None]) -> tuple[float, float]:
+    """CPU seconds of a part, and the gigabytes of its process."""
+    torch.set_num_threads(1)
     start = time.process_time()
-    PARTS[part](TASKS[name], examples)
-    return {
-        "part": part,
-        "task": name,
-        "examples": examples,
-        "CPU seconds": round(time.process_time() - start, 1),
-        "memory, GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 1),
-    }
+    part()
+    taken = time.process_time() - start
+    return taken, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def main() -> None:
     """Measure, and write `results/statistics_at_size.csv` and `.md`."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--pipeline", help="a spaCy pipeline for English")
+    pipeline = options.parse_args().pipeline
+    parts = dict(PARTS)
+    if pipeline:
+        parts["annotate_examples"] = partial(parse_texts, pipeline)
+    work: list[tuple[str, str, int, Callable[[], None]]] = [
+        (name, task, SIZES[task][1], partial(part, TASKS[task], SIZES[task][1]))
+        for name, part in parts.items()
+        for task in TASKS
+    ]
+    work.append((RANDOM_PART, "", LINKS, count_random_heads))
     context = multiprocessing.get_context("spawn")
     rows = []
-    for part in PARTS:
-        for name in TASKS:
-            with context.Pool(1) as pool:
-                rows.append(pool.apply(measure, (part, name)))
-            print(rows[-1], flush=True)
+    for name, task, examples, part in work:
+        with context.Pool(1) as pool:
+            taken, memory = pool.apply(measure, (part,))
+        if name == RANDOM_PART:
+            taken *= untrained.ENCODERS / ENCODERS
+        numbers = {"CPU seconds": round(taken, 1), "memory, GB": round(memory, 1)}
+        rows.append({"part": name, "task": task, "examples": examples} | numbers)
+        print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
     total = table["CPU seconds"].sum()
+    parsed = f"The first {SAMPLED} examples of a task are parsed. " if pipeline else ""
     notes = (
         f"Seven tasks with GLUE's numbers of examples, {LAYERS} × {HEADS} heads, {len(SEEDS)} "
-        f"seeds, made-up predictions. All parts together take {total / 60:.0f} CPU minutes, with "
-        "the time for making predictions and texts up."
+        f"seeds, made-up predictions and texts. {parsed}Of {untrained.ENCODERS} encoders with "
+        f"random weights, {ENCODERS} ran; their time is multiplied. All parts together take "
+        f"{total / 60:.0f} CPU minutes, with the time for making predictions and texts up."
     )
-    machine = describe("numpy", "scipy", "scikit-learn")
+    machine = describe("numpy", "scipy", "scikit-learn", "torch")
     write_results(
-        "statistics_at_size", "What the statistics of the paper's run cost", table, machine, notes
+        "statistics_at_size",
+        "What the paper's run costs beside training and passes",
+        table,
+        machine,
+        notes,
     )
 
 

@@ -33,7 +33,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     sentence = "; ".join(f"{name.lower()}: {_origin(row)}" for name, row in rows.items())
     return kit.page(
         sources,
-        "One map of each pattern, the one that is classified most certainly",
+        "One map of each pattern, as the network classifies this run's maps",
         grids,
         width=kit.PAGE,
         what="Tokens of a row attend to those of its columns; darker is more, uniform is pale.",
