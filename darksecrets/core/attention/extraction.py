@@ -22,7 +22,7 @@ from darksecrets.core.data.tasks import sentence_columns
 from darksecrets.core.models import devices
 from darksecrets.core.models.devices import place
 from darksecrets.core.models.given import model_folder
-from darksecrets.core.models.hooks import observe, shape_of
+from darksecrets.core.models.hooks import collect_maps, shape_of
 from darksecrets.core.models.loading import Draw, draw_from_normal, load_encoder
 from darksecrets.core.models.reach import windows_of
 from darksecrets.core.models.tokenizing import load_tokenizer
@@ -267,11 +267,11 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
         InputError: The model does not return one map per layer, head and pair of tokens.
     """
     device, shape = model.device, shape_of(model)
-    with torch.inference_mode(), observe(model, maps=True) as seen:
-        model(**devices.move(batch, device))
+    with torch.inference_mode():
+        layers = collect_maps(model, devices.move(batch, device)).values()
         examples, tokens = batch["input_ids"].shape
         expected = (examples, shape.heads, tokens, tokens)
-        found = [tuple(layer.shape) for layer in seen.maps.values()]
+        found = [tuple(layer.shape) for layer in layers]
         if found != [expected] * shape.layers:
             raise InputError(
                 f"{type(model).__name__} returned attention of the shapes {found or 'none'} "
@@ -281,7 +281,7 @@ def attention_maps(model: PreTrainedModel, batch: dict[str, torch.Tensor]) -> to
         # Layers are rounded one at a time, directly into the result.
         size = (examples, shape.layers, *expected[1:])
         maps = torch.empty(size, dtype=torch.float16, device=device)
-        for number, layer in enumerate(seen.maps.values()):
+        for number, layer in enumerate(layers):
             maps[:, number] = layer
         return maps
 

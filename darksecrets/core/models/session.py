@@ -45,6 +45,10 @@ _DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout")
 _LONGEST_TRIAL = 512
 
 
+class _Stopped(Exception):  # noqa: N818 - no error: what was asked of a forward pass is there
+    """Ends a forward pass, see `collect_maps`."""
+
+
 @dataclass(frozen=True)
 class Call:
     """The attention of one layer in one forward pass.
@@ -212,6 +216,7 @@ class Session:
         modules: The attention module of every layer called in the current forward pass, in order.
         layer: The layer called last, from 1.
         returned: The heads' outputs that it returned, [example, query, head, size].
+        stops: Whether a forward pass ends with the attention of the last layer, by `_Stopped`.
     """
 
     layers: int
@@ -221,6 +226,7 @@ class Session:
     modules: list[torch.nn.Module] = field(default_factory=list)
     layer: int = 0
     returned: torch.Tensor | None = None
+    stops: bool = False
 
     def begin(self) -> None:
         """Start a forward pass."""
@@ -360,6 +366,30 @@ def observe(
         if reported:
             contexts.enter_context(_reported(model, reported, seen))
         yield seen
+
+
+def collect_maps(model: PreTrainedModel, inputs: Mapping[str, torch.Tensor]) -> Layers:
+    """Maps of a forward pass, by layer, as `observe` keeps them.
+
+    What the model would compute once the last layer's map is there is left out: that layer's MLP,
+    and a classifier.
+
+    Args:
+        model: See `observe`.
+        inputs: Arguments of the model.
+
+    Raises:
+        InputError: See `observe`.
+    """
+    with observe(model, maps=True) as seen:
+        session = _SESSIONS.get(model.base_model) or Session(0)  # a model that only reports maps
+        session.stops = True
+        try:
+            with contextlib.suppress(_Stopped):
+                model(**inputs)
+        finally:
+            session.stops = False
+    return seen.maps
 
 
 @contextlib.contextmanager
@@ -645,6 +675,8 @@ def _attention(
             for intervention in session.interventions:
                 seen = intervention.weights(seen, call)
         session.observe(call, seen, outputs)
+        if session.stops and session.layer == session.layers:
+            raise _Stopped
     session.returned = outputs.transpose(1, 2).contiguous()
     return session.returned, weights
 

@@ -16,7 +16,7 @@ from darksecrets.core.attention.extraction import batches_for, batches_of, pad
 from darksecrets.core.attention.pieces import Aligned, align, padded
 from darksecrets.core.data.sentences import Sentence
 from darksecrets.core.models import devices
-from darksecrets.core.models.hooks import observe
+from darksecrets.core.models.hooks import collect_maps
 from darksecrets.core.models.reach import windows_of
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.run.errors import InputError
@@ -107,9 +107,9 @@ def _batch_maps(
     own = slice(batch.start, batch.stop)
     belongs = padded(aligned.belongs[own]).to(model.device)
     inputs = pad(aligned.inputs, batch, pad_token_id)
-    with torch.inference_mode(), observe(model, maps=True) as seen:
-        model(**devices.move(inputs, model.device))
-        maps = torch.stack([reduced(layer, belongs) for layer in seen.maps.values()], dim=1)
+    with torch.inference_mode():
+        layers = collect_maps(model, devices.move(inputs, model.device)).values()
+        maps = torch.stack([reduced(layer, belongs) for layer in layers], dim=1)
     shared = belongs.transpose(1, 2) @ belongs
     words = belongs.any(dim=1)
     return WordMaps(

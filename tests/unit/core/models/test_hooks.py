@@ -10,6 +10,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 from darksecrets.core.models.hooks import (
     Call,
     Intervention,
+    collect_maps,
     intervene,
     observe,
     require_projections,
@@ -83,6 +84,38 @@ def test_observations_are_what_transformers_reports(model):
         assert seen.maps[layer].std() > 0.01, "the heads are far from uniform"
     for layer in seen.hidden:
         torch.testing.assert_close(seen.hidden[layer], reported.hidden_states[layer])
+
+
+def test_collected_maps_are_those_of_a_whole_pass(model):
+    with torch.inference_mode():
+        collected = collect_maps(model, inputs())
+        whole = model(**inputs())
+        reported = eager(model)(**inputs(), output_attentions=True)
+    assert list(collected) == [1, 2, 3]
+    for layer in collected:
+        torch.testing.assert_close(collected[layer], reported.attentions[layer - 1])
+    torch.testing.assert_close(whole[0], reported[0])
+
+
+def test_nothing_is_computed_once_the_last_map_is_there(bert):
+    """Also beside an observer, which goes on seeing whole passes."""
+    require_reachable(bert)
+    called = []
+    parts = [("classifier", bert.classifier)]
+    parts += [(number, layer.output) for number, layer in enumerate(bert.bert.encoder.layer, 1)]
+    handles = [
+        part.register_forward_hook(lambda *_, name=name: called.append(name))
+        for name, part in parts
+    ]
+    with torch.inference_mode(), observe(bert, maps=True, hidden=True) as seen:
+        collected = collect_maps(bert, inputs())
+        assert called == [1, 2]
+        bert(**inputs())
+        assert called == [1, 2, 1, 2, 3, "classifier"]
+    for handle in handles:
+        handle.remove()
+    assert torch.equal(seen.maps.stack(), collected.stack())
+    assert len(seen.hidden) == 4
 
 
 def test_outputs_are_the_maps_times_the_values(model):
@@ -270,6 +303,9 @@ def test_an_encoder_without_the_interface_shows_its_maps_only():
         reported = model(**inputs(), output_attentions=True).attentions
     for layer in (1, 2, 3):
         assert torch.equal(seen.maps[layer], reported[layer - 1])
+    with torch.inference_mode():
+        collected = collect_maps(model, inputs())
+    assert torch.equal(collected.stack(), torch.stack(reported, dim=1))
     with pytest.raises(InputError, match="cannot be reached"), observe(model, values=True):
         pass
 
