@@ -19,12 +19,12 @@ module darksecrets:
 
 use rule * from darksecrets as darksecrets_*
 
-rule count_heads:
+rule count_scores:
     default_target: True
     input:
-        rules.darksecrets_compare_attention.output.cosine,
+        rules.darksecrets_evaluate_baselines.output.table,
     output:
-        "heads.txt",
+        "scores.txt",
     shell:
         "tail -n +2 {{input}} | wc -l > {{output}}"
 """
@@ -82,8 +82,8 @@ def test_rules_run_as_a_module_of_another_workflow(root, snakemake, small, tmp_p
     (project / "Snakefile").write_text(text)
     (tmp_path / "none.yaml").write_text("{}")
     snakemake(project, config=str(tmp_path / "none.yaml"), root=project)
-    table = (project / "results" / "inner" / "tables" / "cosine.csv").read_text()
-    assert int((project / "heads.txt").read_text()) == table.count("\n") - 1 > 0
+    table = (project / "results" / "inner" / "tables" / "baselines.csv").read_text()
+    assert int((project / "scores.txt").read_text()) == table.count("\n") - 1 > 0
 
 
 def install(repository: Path, folder: Path) -> None:
