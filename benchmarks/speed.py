@@ -157,7 +157,7 @@ def table_of(times: list[Time], tokens: int, peak: float) -> pd.DataFrame:
     Args:
         times: Of all repetitions.
         tokens: Tokens of all examples.
-        peak: Operations per second of a large product of matrices.
+        peak: Operations per second of a thread in a large product of matrices.
     """
     rows = pd.DataFrame(times)
     programs_of = ["computation", "program"]
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    peak = peaks()["float32"]
+    peak = peaks()["float32"] / options.threads  # of a thread, as seconds are of all threads
     times: list[Time] = []
     with tempfile.TemporaryDirectory() as name, torch.inference_mode():
         folder = Path(name)
@@ -200,9 +200,9 @@ def main() -> None:
         f"{options.threads} thread(s), {options.repetitions} repetitions, medians. The sweep "
         f"disables {SETS} sets of heads; other programs run {LOOP_SETS} of them and are projected, "
         f"on sorted batches, with the same logits (within {AGREEMENT:g}). Attention maps of this "
-        f"project are also loaded and written; patterns are those of {maps:,} maps. The peak is "
-        f"{peak / 1e9:.0f} GFLOP/s; operations are those that a program needs, without padding and "
-        "products with maps." + "".join(f" Not installed: {one}." for one in missing)
+        f"project are also loaded and written; patterns are those of {maps:,} maps. The peak of a "
+        f"thread is {peak / 1e9:.0f} GFLOP/s; operations are those that a program needs, without "
+        "padding and products with maps." + "".join(f" Not installed: {one}." for one in missing)
     )
     machine = describe("torch", "transformers")
     write_results("speed", "Cost of the largest computations", table, machine, notes)

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,6 @@ SAMPLED = 1000
 """Examples of a task whose texts are parsed."""
 LINKS, LINK_WORDS = 473, 16
 """Sentences with frame-semantic links, and words of each."""
-RANDOM_PART = "count_random_framenet_heads"
 ENCODERS = 2
 """Encoders with random weights that run, of `untrained.ENCODERS`; their time is multiplied."""
 TASKS = shipped_tasks()
@@ -210,6 +210,24 @@ PARTS: dict[str, Callable[[Task, int], None]] = {
 """Parts of rules that are of a task, by what they are called here."""
 
 
+class Work(NamedTuple):
+    """A part of a run.
+
+    Attributes:
+        part: Its rule, in words.
+        task: Its task; empty if it is of none.
+        examples: Examples, or sentences.
+        run: What it does.
+        times: How often it runs in the paper's run.
+    """
+
+    part: str
+    task: str
+    examples: int
+    run: Callable[[], None]
+    times: float = 1
+
+
 def measure(part: Callable[[], None]) -> tuple[float, float]:
     """CPU seconds of a part, and the gigabytes of its process."""
     torch.set_num_threads(1)
@@ -228,20 +246,26 @@ def main() -> None:
     parts = dict(PARTS)
     if options.pipeline:
         parts["annotate_examples"] = partial(parse_texts, options.pipeline)
-    work: list[tuple[str, str, int, Callable[[], None]]] = [
-        (name, task, SIZES[task][1], partial(part, TASKS[task], SIZES[task][1]))
+    work = [
+        Work(name, task, SIZES[task][1], partial(part, TASKS[task], SIZES[task][1]))
         for name, part in parts.items()
         for task in TASKS
     ]
-    work.append((RANDOM_PART, "", LINKS, count_random_heads))
+    times = untrained.ENCODERS / ENCODERS
+    work.append(Work("count_random_framenet_heads", "", LINKS, count_random_heads, times))
     rows = []
     with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=1) as pool:
-        measured = pool.imap(measure, [part for *_, part in work])
-        for (name, task, examples, _), (taken, memory) in zip(work, measured, strict=True):
-            if name == RANDOM_PART:
-                taken *= untrained.ENCODERS / ENCODERS
-            numbers = {"CPU seconds": round(taken, 1), "memory, GB": round(memory, 1)}
-            rows.append({"part": name, "task": task, "examples": examples} | numbers)
+        measured = pool.imap(measure, [one.run for one in work])
+        for one, (taken, memory) in zip(work, measured, strict=True):
+            rows.append(
+                {
+                    "part": one.part,
+                    "task": one.task,
+                    "examples": one.examples,
+                    "CPU seconds": round(one.times * taken, 1),
+                    "memory, GB": round(memory, 1),
+                }
+            )
             print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
     total = table["CPU seconds"].sum()

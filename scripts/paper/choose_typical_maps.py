@@ -14,10 +14,9 @@ def main(job: Job) -> None:
     tasks = dict.fromkeys(task for task, _ in job.params.models)
     folders = zip(job.input.all("patterns"), job.input.all("stores"), strict=True)
     places = dict(zip(tasks, folders, strict=True))
-    models = [(task, model) for task, model in job.params.models]
     drawn = [
         (places[task][0] / f"{model}.parquet", places[task][1] / model)
-        for task, model in typical.drawn_models(models, unlearned)
+        for task, model in typical.drawn_models(job.params.models, unlearned)
     ]
     table, maps = typical.choose(drawn)
     TYPICAL_MAPS.write(table, job.output.table)

@@ -33,10 +33,14 @@ def drawn_models(
         models: Task and folder of the maps, such as ``finetuned/seed-1``, of each model.
         unlearned: Tasks that fine-tuned models have not learned.
     """
-    state = {(task, model): model.partition("/")[0] for task, model in models}
-    pretrained = [one for one in state if state[one] == PRETRAINED]
-    drawn = [one for one in state if state[one] in (PRETRAINED, FINETUNED)]
-    return [(task, model) for task, model in drawn if task not in unlearned] or pretrained
+    pretrained, learned = [], []
+    for task, model in models:
+        state = model.partition("/")[0]
+        if state == PRETRAINED:
+            pretrained.append((task, model))
+        if state in (PRETRAINED, FINETUNED) and task not in unlearned:
+            learned.append((task, model))
+    return learned or pretrained
 
 
 def choose(models: Iterable[tuple[Path, Path]]) -> tuple[pd.DataFrame, list[Halves]]:
