@@ -5,15 +5,16 @@ python -m tools.pictures --demo results/demo --real results/real --beyond result
 
 The gallery has all figures of the demonstration. Figures, atlas and report of the real run are
 those of the pages about it; atlas and report are shown in headless Chromium. Pictures of
-`inspect` and of the labelling page are made from what ships. Pictures of a run that is not given
-stay as they are, and are named; what cannot be made is named with its reason, and the command then
-fails.
+`inspect`, of the labelling page and of labelled maps are made from what ships. Pictures of a run
+that is not given stay as they are, and are named; what cannot be made is named with its reason, and
+the command then fails.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import shutil
 import sys
 import tempfile
@@ -22,13 +23,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
 from PIL import Image
 
+from darksecrets.core.plotting.attention_map import darkest
+from darksecrets.core.plotting.colours import MAP
 from darksecrets.pages.inspect.inspecting import inspect
+from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.maps import labelling
+from darksecrets.paper.patterns.maps.mapset import MapSet
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
+LABELLED_MAPS = ROOT / "darksecrets" / "resources" / "patterns"
 TEXT = "The teacher praised the boys. ||| She was proud of them."
 """What docs/inspect.md looks at."""
 
@@ -80,10 +87,14 @@ LOOK = "inspect.png"
 LABELLING = "labelling-page.png"
 """The page for labelling maps, with the maps that ship."""
 
+EXAMPLES = "labelled-maps.png"
+"""Maps that ship, drawn at random from those of every class and encoder."""
+EXAMPLES_OF_ENCODER = 2
+
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*REAL, *BEYOND, *IMPORTANCE, LOOK, LABELLING}
+    return {*REAL, *BEYOND, *IMPORTANCE, LOOK, LABELLING, EXAMPLES}
 
 
 class Problems(list[str]):
@@ -211,9 +222,40 @@ def make_labelling_picture() -> None:
     """Make the picture of the labelling page."""
     with tempfile.TemporaryDirectory() as folder, browser() as running:
         labels = Path(folder) / "labels"
-        labelling.prepare(labels, ROOT / "darksecrets/resources/patterns")
+        labelling.prepare(labels, LABELLED_MAPS)
         address = labelling.write_page(labels, "someone", 1)
         show(running, address, Page("", (1280, 800)), IMAGES / LABELLING, READY[LABELLING])
+
+
+def make_examples_picture() -> None:
+    """Make the picture of labelled maps: a row for every class, a block for every encoder."""
+    labelled = MapSet.load(LABELLED_MAPS)
+    maps = dict(zip(labelled.table["map"], labelled.maps, strict=True))
+    table = labelled.table.merge(labelled.settled(), on="map")
+    encoders = sorted(set(table["model"]))
+    columns = len(encoders) * EXAMPLES_OF_ENCODER
+    figure = Figure(figsize=(8.4, 3.9))
+    figure.subplots_adjust(left=0.11, right=0.995, bottom=0.01, top=0.94, wspace=0.05, hspace=0.05)
+    grid = figure.subplots(len(PATTERNS), columns)
+    for axes in grid.flat:
+        axes.set(xticks=[], yticks=[], box_aspect=1)
+        axes.spines[:].set_visible(False)
+    for row, pattern in zip(grid, PATTERNS, strict=True):
+        name = pattern.replace("+", " +\n")
+        row[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=8)
+        for place, encoder in enumerate(encoders):
+            first = place * EXAMPLES_OF_ENCODER
+            found = table[(table["strict"] == pattern) & (table["model"] == encoder)]
+            drawn = found.sample(min(EXAMPLES_OF_ENCODER, len(found)), random_state=1)
+            for axes, one in zip(row[first:], drawn["map"], strict=False):
+                axes.imshow(maps[one], cmap=MAP, vmin=0, vmax=darkest(maps[one]))
+                axes.spines[:].set_visible(True)
+    for place, encoder in enumerate(encoders):
+        title = encoder.replace(" x ", " × ")
+        grid[0, place * EXAMPLES_OF_ENCODER].set_title(title, fontsize=8, loc="left")
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=150)
+    Image.open(picture).convert("RGB").quantize(COLOURS).save(IMAGES / EXAMPLES, optimize=True)
 
 
 def main() -> None:
@@ -247,6 +289,8 @@ def main() -> None:
         make_text_picture()
     with problems.noted(LABELLING):
         make_labelling_picture()
+    with problems.noted(EXAMPLES):
+        make_examples_picture()
     print(f"{len(made())} pictures are in {IMAGES.relative_to(ROOT)}.")
     if problems:
         sys.exit("Not made:\n" + "\n".join(f"  {problem}" for problem in problems))
