@@ -4,13 +4,14 @@ from __future__ import annotations
 
 
 def written(value: float, form: str) -> str:
-    """A number with a real minus sign instead of a hyphen.
+    """A number with a real minus sign instead of a hyphen, and none before what rounds to zero.
 
     Args:
         value: The number.
-        form: A format specification, such as ``.2f``.
+        form: A format specification, such as ``.2f``, or ``+.2f`` with the sign of all numbers.
     """
-    return format(value, form).replace("-", "−")
+    sign = "+" if form.startswith("+") else ""
+    return format(value, f"{sign}z{form.removeprefix(sign)}").replace("-", "−")
 
 
 def written_plus_minus(value: float, low: float, high: float, form: str = ".1f") -> str:
