@@ -222,6 +222,10 @@ class Maps(ABC):
         """Word pieces of an example, special tokens included."""
         return list(self.table["tokens"].iloc[example])
 
+    def spaced_tokens(self, example: int) -> str:
+        """Its tokens with spaces between them; a space within one that was added becomes ␣."""
+        return " ".join(token.replace(" ", "␣") for token in self.tokens(example))
+
     def segments(self, example: int) -> Integers:
         """[L] the sentence, 0 or 1, that each token belongs to."""
         return np.asarray(self.table["segments"].iloc[example], dtype=np.int64)

@@ -168,7 +168,7 @@ def require_same_examples(first: AttentionStore, second: AttentionStore) -> None
         if first.idx[example] != second.idx[example]:
             fail(f"example {example + 1} differs in idx", first.idx[example], second.idx[example])
         if first.tokens(example) != second.tokens(example):
-            a, b = (" ".join(store.tokens(example)) for store in (first, second))
+            a, b = (store.spaced_tokens(example) for store in (first, second))
             fail(f"the tokens of idx {first.idx[example]} differ", repr(a), repr(b))
 
 

@@ -137,7 +137,7 @@ def _describe(
         "idx": int(store.idx[example]),
         "layer": layer + 1,
         "head": head + 1,
-        "tokens": " ".join(store.tokens(example)),
+        "tokens": store.spaced_tokens(example),
         "segments": "".join(map(str, store.segments(example))),
         "special": "".join("1" if special else "0" for special in store.special(example)),
     }

@@ -71,7 +71,7 @@ def choose(models: Iterable[tuple[Path, Path]]) -> tuple[pd.DataFrame, list[Halv
     for row in chosen.to_dict("records"):
         store = stores[row["store"]]
         example = store.idx.tolist().index(row["idx"])
-        tokens.append(" ".join(store.tokens(example)))
+        tokens.append(store.spaced_tokens(example))
         weights = store.maps(example)[row["layer"] - 1, row["head"] - 1]
         maps_of_patterns.append(np.array(weights))
     table = chosen.assign(tokens=tokens).reset_index(drop=True)[list(TYPICAL_MAPS.names)]

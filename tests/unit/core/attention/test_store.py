@@ -74,6 +74,17 @@ def test_layout_comes_back_as_written(store):
         assert store.offsets(example).tolist() == spans
 
 
+def test_tokens_with_spaces_between_them_are_as_many_as_the_tokens(tmp_path):
+    """A token that a user added to a vocabulary may have a space."""
+    examples = examples_of([3])
+    examples.at[0, "tokens"] = ["[CLS]", "New York", "[SEP]"]
+    with write_store(tmp_path / "store", examples, LAYERS, HEADS) as writer:
+        writer.append(maps_of([3])[0])
+    store = AttentionStore.open(tmp_path / "store")
+    assert store.tokens(0) == ["[CLS]", "New York", "[SEP]"]
+    assert store.spaced_tokens(0).split(" ") == ["[CLS]", "New␣York", "[SEP]"]
+
+
 @pytest.mark.parametrize(
     ("max_bytes", "expected"),
     [
