@@ -47,7 +47,7 @@ class Ablation:
         heads: A row per metric and head, see `darksecrets.paper.ablation.tables.HEAD_ABLATION`.
         layers: A row per metric and layer.
         best: A row per metric and kind (head, layer): the best one to lose, and what that gains on
-            examples that did not choose it, see `SURVIVAL` there.
+            held-out examples, see `SURVIVAL` there.
         predictions: The predictions behind them.
         metrics: Names of the metrics, the main one first.
         model: What the model is called.
@@ -111,8 +111,8 @@ class Ablation:
             ends = ", ".join(written(row[end], "+.1f") for end in ("ci_low", "ci_high"))
             lines.append(
                 f"Best {row['kind']} to lose: {place}; {written(row['naive_gain'], '+.1f')} points "
-                f"on these examples, {written(row['unbiased_gain'], '+.1f')} [{ends}] on examples "
-                "that did not choose it."
+                f"on these examples, {written(row['unbiased_gain'], '+.1f')} [{ends}] on held-out "
+                "examples."
             )
         return "\n".join(lines)
 

@@ -137,7 +137,7 @@ COMPRESSION = Table(
             optional=True,
             control_of="agreement",
         ),
-        number("tolerance", "greatest drop that is tolerated", "× 100", low=0),
+        number("tolerance", "largest drop that is tolerated", "× 100", low=0),
         flag(
             "retained",
             "whether the drop is significantly smaller (`ci_low` ≥ −`tolerance`), and the score "

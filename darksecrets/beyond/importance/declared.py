@@ -125,7 +125,7 @@ _CHANCE = like(
     name="chance",
     control_of="score",
 )
-_TOLERANCE = number("tolerance", "greatest drop that is tolerated", "× 100", low=0)
+_TOLERANCE = number("tolerance", "largest drop that is tolerated", "× 100", low=0)
 
 HEAD_IMPORTANCE = Table(
     "head_importance",
@@ -307,7 +307,7 @@ SMALLER_MODELS = Table(
 )
 LAYER_NEEDS = Table(
     "layer_needs",
-    "Score if one layer keeps only some of its heads, those with the greatest leave-one-out losses "
+    "Score if one layer keeps only some of its heads, those with the largest leave-one-out losses "
     "on training examples.",
     (
         *MODEL,

@@ -137,7 +137,7 @@ STRUCTURAL_PROBES = Table(
         ),
         _share("chain", "`uuas` of a chain of neighbours", control_of="uuas"),
         *add_ends(_share("over_chain", "`uuas` − `chain`", -1)),
-        flag("selected", "whether it has the greatest `uuas` on the sentences that it learned"),
+        flag("selected", "whether it has the largest `uuas` on the sentences that it learned"),
         *add_ends(_share("root_accuracy", "share of the sentences whose root is the least deep")),
         *add_ends(
             number(
@@ -189,7 +189,7 @@ LAYER_GEOMETRY = Table(
                 optional=True,
             )
         ),
-        integer("outlier", "the dimension with the greatest mean square, from 1", low=1),
+        integer("outlier", "the dimension with the largest mean square, from 1", low=1),
         _share("outlier_share", "its share of the mean squared length"),
         _share(
             "even_share", "`outlier_share` if all dimensions were alike", control_of="outlier_share"

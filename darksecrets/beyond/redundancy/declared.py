@@ -120,7 +120,7 @@ HEAD_TYPES = per_head(
     number(
         "value",
         f"share of attention that such tokens get; `{BROAD}`: entropy in nats, at most the "
-        f"logarithm of the number of tokens; `{BROAD_FOR_LENGTH}`: entropy divided by the greatest "
+        f"logarithm of the number of tokens; `{BROAD_FOR_LENGTH}`: entropy divided by the largest "
         "that the text allows",
         low=0,
     ),

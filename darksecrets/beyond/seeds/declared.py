@@ -83,12 +83,12 @@ EXPECTED_MAXIMUM = Table(
         integer("drawn", "n, runs drawn with replacement", low=1),
         number(
             "expected",
-            "mean of the greatest score; the examples that select the run also score it",
+            "mean of the largest score; the examples that select the run also score it",
             "× 100",
             high=100,
         ),
         *interval("expected", unit="× 100"),
-        number("sd", "standard deviation of the greatest score", "× 100", low=0),
+        number("sd", "standard deviation of the largest score", "× 100", low=0),
         number(
             "held_out",
             "`expected` if one half of the examples selects the run and the other scores it, mean "

@@ -205,7 +205,7 @@ ATTENTION_TREES = Table(
         ),
         flag(
             "selected",
-            "whether this head and direction have the greatest `uuas` on the selecting half",
+            "whether this head and direction have the largest `uuas` on the selecting half",
         ),
         rate("selecting", "`uuas` on the selecting half"),
         rate("chain", "`uuas` of a chain of neighbours, right or left", control_of="uuas"),

@@ -72,5 +72,7 @@ def _source(model: str | Path) -> dict[str, str]:
     if folder.exists():
         return {"source": "folder", "folder": str(folder)}
     if not _NAME.fullmatch(str(model)):
-        raise InputError(f"There is no folder {model}. Give that of a model, or a name on the Hub.")
+        raise InputError(
+            f"There is no folder {model}. Give the folder of a model, or a name on the Hub."
+        )
     return {"source": "hub", "id": str(model), "revision": "main"}

@@ -1,4 +1,4 @@
-"""The gain of the best of many candidates, on examples that did not choose it.
+"""The gain of the best of many candidates, on held-out examples.
 
 The greatest of many gains is positive even if all true gains are 0. So one random half of the
 examples chooses a candidate and the other half scores it, many times and in both directions, and
@@ -44,7 +44,7 @@ _ROUNDING = 1e-12  # gains closer than this count as equal
 
 @dataclass(frozen=True)
 class BestGain:
-    """Gain of the best candidate, on examples that did not choose it.
+    """Gain of the best candidate, on held-out examples.
 
     Attributes:
         mean: Mean gain of the chosen candidates. It estimates the mean of their true gains.

@@ -207,7 +207,7 @@ def _category(
         "kind": "",
         "of": "",
         "palette": "category",
-        "meaning": f"{shown.kind} with the greatest {shown.value}",
+        "meaning": f"{shown.kind} with the largest {shown.value}",
         "parts": [part["key"] for part in parts],
         "labels": [shown.words.get(kind, kind) for kind in kinds],
         "colours": [shown.colours[kind] for kind in kinds],

@@ -32,7 +32,7 @@ _NOTES = (
     "<i>undecided</i>. A statement about every task needs every interval. Where one of several "
     "would decide, intervals are corrected for their number (Bonferroni). A statement about all of "
     "a paper's tasks stays undecided if some are not in the run, unless one that is refutes it.",
-    "<b>On learned tasks.</b> The same, only about those of the paper's tasks that the run's "
+    "<b>On learned tasks.</b> The same, only about the paper's tasks that the run's "
     "fine-tuned models have learned.",
     "<b>Random weights.</b> The same of an encoder that was never trained, where its attention was "
     "measured. A claim that holds there, too, is not about what training does.",

@@ -38,7 +38,7 @@ CLAIMS = Table(
         text("verdict", "whether the claim holds in this run", values=ANSWERS),
         text(
             "verdict_on_learned_tasks",
-            "whether it holds in this run on those of the paper's tasks that its fine-tuned models "
+            "whether it holds in this run on the paper's tasks that its fine-tuned models "
             "have learned",
             values=ANSWERS,
         ),
@@ -73,7 +73,7 @@ PLACES = ("greatest", "least")
 
 BESIDE_PAPER = Table(
     "beside_paper",
-    "Numbers that the paper prints, beside those of the run: in sections 4.1 and 4.6, and Table 1.",
+    "Numbers that the paper prints, beside the run's: in sections 4.1 and 4.6, and Table 1.",
     (
         text("section", "section of the paper"),
         text("quantity", "what the numbers are of"),
@@ -98,7 +98,7 @@ BESIDE_PAPER = Table(
         ),
         text(
             "place_in_run",
-            "place of the task among those of the run, from that end, such as `2 of 7`",
+            "place of the task among the run's tasks, from that end, such as `2 of 7`",
             optional=True,
         ),
         text(
@@ -133,7 +133,7 @@ _BY_MEASURE = {
 CLAIMS_BY_MEASURE = Table(
     "claims_by_measure",
     "Claims about what heads attend to, decided by each measure of attention: by the same rules, "
-    "from the numbers of that measure in place of those of attention weights.",
+    "from the numbers of that measure in place of attention weights.",
     (
         *(column for column in CLAIMS.columns if column.name in ("paper", "id", "section")),
         MEASURE,

@@ -17,7 +17,7 @@ from darksecrets.paper.ablation.statistics import Resampling, differences_on_hal
 
 
 def best(result: SweepResult, task: Task, resampling: Resampling) -> pd.DataFrame:
-    """Gain of disabling the best head, and the best layer, on examples that did not choose it.
+    """Gain of disabling the best head, and the best layer, on held-out examples.
 
     The best of many deltas is positive even if no head matters. Therefore the validation set is
     split into random halves: the head with the highest score on one half is scored on the other,

@@ -69,7 +69,7 @@ _GAINS = (
 SURVIVAL = Table(
     "survival",
     "What disabling a head, or a layer, costs on average, and what disabling the best one gains on "
-    "examples that did not choose it.",
+    "held-out examples.",
     (
         *MODEL,
         METRIC,
@@ -90,7 +90,7 @@ SURVIVAL = Table(
 
 _BOTH_KINDS = (
     _KIND,
-    like(LAYER, "layer that is disabled, or that of the head, from 1"),
+    like(LAYER, "layer that is disabled, or the head's layer, from 1"),
     like(HEAD, "head of the layer, from 1; empty for a layer", optional=True),
 )
 _SEEDS = integer("seeds", "fine-tuning seeds", low=2)

@@ -64,7 +64,7 @@ STRIPES = per_head(
     "Features absent from a task have no rows.",
     like(
         _WEIGHT,
-        "greatest mean weight that such a token receives from the tokens that can "
+        "largest mean weight that such a token receives from the tokens that can "
         "attend to it, mean over examples",
     ),
     like(_CONTROL, "`weight` of as many random tokens at likely positions"),
@@ -80,7 +80,7 @@ CLS_ATTENTION = Table(
         *MAPS,
         _FEATURE,
         like(HEAD, "head of the last layer, from 1"),
-        like(_WEIGHT, "greatest weight that such a token receives, mean over examples"),
+        like(_WEIGHT, "largest weight that such a token receives, mean over examples"),
         like(_CONTROL, "`weight` of as many random tokens at likely positions"),
         _UNIFORM,
         like(_EXAMPLES, "examples with such a token" + _IN_REACH),
@@ -92,7 +92,7 @@ CLS_ATTENTION = Table(
 TOKEN_PAIRS = per_head(
     "token_pairs",
     "Attention between related tokens. Relations absent from a task have no rows.",
-    like(_WEIGHT, "greatest weight of a related pair, mean over examples"),
+    like(_WEIGHT, "largest weight of a related pair, mean over examples"),
     like(_CONTROL, "`weight` of random pairs at the same distances"),
     _UNIFORM,
     *_TESTED,
@@ -158,7 +158,7 @@ EQUAL_WORD_CONTROLS = per_head(
     integer("examples", "examples with pairs that have such a control"),
     *_excess_columns(
         "difference",
-        "weight of the pairs minus that of the control, mean over these examples; of "
+        "weight of the pairs minus the control's, mean over these examples; of "
         f"`{PRODUCT}`, the difference of geometric means of three cells",
     ),
     kind=text(
@@ -225,7 +225,7 @@ ATTENTION_LEVELS = Table(
         like(_UNIFORM, "the value under uniform attention to the tokens in reach"),
         number(
             "to_special",
-            "`weight` divided by the mean of those of [CLS] and [SEP], over the same examples; "
+            "`weight` divided by the mean weight of [CLS] and [SEP], over the same examples; "
             "empty for these two",
             low=0,
             optional=True,
@@ -233,7 +233,7 @@ ATTENTION_LEVELS = Table(
         *interval("to_special", "to_special", optional=True),
         share(
             "greatest_of_features",
-            "probability that the feature has the greatest of all features, both of `weight` − "
+            "probability that the feature has the largest of all features, both of `weight` − "
             "`uniform` and, if there is a control, of `weight` − `control` (bootstrap over "
             "examples and heads, Student's t over seeds)",
             optional=True,
@@ -241,7 +241,7 @@ ATTENTION_LEVELS = Table(
         *_OVER_RIVALS,
         share(
             "greatest_of_tasks",
-            "probability that the task has the greatest weight of all tasks for this feature",
+            "probability that the task has the largest weight of all tasks for this feature",
             optional=True,
         ),
         number("tokens", "mean number of such tokens in these examples", low=0),

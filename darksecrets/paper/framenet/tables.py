@@ -77,7 +77,7 @@ HEADS = Table(
         _DIRECTION,
         LAYER,
         HEAD,
-        _weight("weight", "greatest weight of a linked pair, mean over sentences"),
+        _weight("weight", "largest weight of a linked pair, mean over sentences"),
         integer(
             "sentences", "sentences; those longer than local attention reaches are left out", low=1
         ),
@@ -136,13 +136,13 @@ CONTROLS_OF_HEADS = Table(
         integer("sentences", "sentences that have such a control"),
         _weight(
             "value",
-            "greatest weight in the control, mean over these sentences; empty for "
+            "largest weight in the control, mean over these sentences; empty for "
             f"`{SUM}` and `{PRODUCT}`, which are differences only, and without sentences",
             optional=True,
         ),
         number(
             "difference",
-            "weight along the links minus that of the control, mean over these sentences; of "
+            "weight along the links minus the control's, mean over these sentences; of "
             f"`{PRODUCT}`, the difference of geometric means of three weights each",
             "attention",
             low=-2,

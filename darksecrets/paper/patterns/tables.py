@@ -296,7 +296,7 @@ PATTERN_AGREEMENT = Table(
         ),
         like(
             P_VALUE,
-            "p-value of no agreement beyond that of layers, one-sided: heads permuted within them",
+            "p-value of no agreement beyond layers, one-sided: heads permuted within layers",
         ),
         like(
             Q_VALUE,

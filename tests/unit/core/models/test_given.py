@@ -53,7 +53,7 @@ def test_what_is_no_model_is_named(folder, loaded, tmp_path):
         (model, {}, r"BertModel has no tokenizer.*tokenizer=tokenizer"),
         (folder, {"tokenizer": tokenizer}, "has a tokenizer of its own"),
         (5, {}, "model is a int"),
-        (tmp_path / "none", {}, "There is no folder .*none. Give that of a model"),
+        (tmp_path / "none", {}, "There is no folder .*none. Give the folder of a model"),
     ):
         with pytest.raises(InputError, match=message):
             extract(wrong, TEXTS, tmp_path / "store", max_length=LENGTH, **options)
