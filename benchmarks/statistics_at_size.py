@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import resource
 import sys
 import tempfile
@@ -24,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 from _examples import WORDS as KNOWN_WORDS
 from _examples import save_encoder
 from _machine import describe, write_results
@@ -230,7 +230,6 @@ class Work(NamedTuple):
 
 def measure(part: Callable[[], None]) -> tuple[float, float]:
     """CPU seconds of a part, and the gigabytes of its process."""
-    torch.set_num_threads(1)
     start = time.process_time()
     part()
     taken = time.process_time() - start
@@ -253,6 +252,7 @@ def main() -> None:
     ]
     times = untrained.ENCODERS / ENCODERS
     work.append(Work("count_random_framenet_heads", "", LINKS, count_random_heads, times))
+    os.environ["OMP_NUM_THREADS"] = "1"  # as Snakemake sets it for a job with one thread
     rows = []
     with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=1) as pool:
         measured = pool.imap(measure, [one.run for one in work])

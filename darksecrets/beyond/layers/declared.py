@@ -86,7 +86,7 @@ LAYER_PROBES = Table(
         _share(
             "control",
             "accuracy of a probe for random classes of the word types (Hewitt and Liang 2019): "
-            "what it learns by heart; empty for the task's label",
+            "what it memorises; empty for the task's label",
             control_of="accuracy",
             optional=True,
         ),

@@ -60,7 +60,7 @@ def probe_rows(found: Property, training: Flags, seed: int) -> pd.DataFrame:
     frequent = most_frequent(found, training)
     random = None if found.types is None else random_classes(found, training, seed)
     groups, rows = found.groups[~training], []
-    # Fine-tuned models know the labels of training examples by heart.
+    # Fine-tuned models memorise the labels of their training examples.
     coded = training if found.types is not None else ~training
     by_type = frequent[~training] == labels[~training]
     with progress(f"Probes: {found.name}", len(found.states), "layers") as advance:
