@@ -10,6 +10,7 @@ Each function takes the predictions once and returns a function of the weights.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,7 @@ Weighted = Callable[[Weights], Floats]
 """Maps integer weights [resamples, examples] to scores [resamples, sets]."""
 
 _COLUMNS = 1024  # largest number of sums per resample in one matrix product
+_RESAMPLES = 32  # ranked together, so that they stay in the cache of a CPU
 
 
 def resampled(score: Weighted, units: Integers, resamples: int, rng: np.random.Generator) -> Floats:
@@ -116,25 +118,75 @@ def pearson(predictions: Values, labels: Values) -> Weighted:
 def spearman(predictions: Values, labels: Values) -> Weighted:
     """Spearman's correlation; 0 where the predictions or the labels drawn are constant.
 
+    A correlation of ranks needs sums over examples in any order, so those of a set stay sorted.
+
     Args:
         predictions: [sets, examples] real numbers.
         labels: [examples] real numbers.
     """
-    rank_labels = _ranker(labels.astype(np.float64))
-    rankers = [_ranker(row) for row in drop_rounding(predictions)]
+    sorted_labels = _Sorted.of(labels.astype(np.float64))
+    sorted_sets = [_Sorted.of(row) for row in drop_rounding(predictions)]
 
     def score(weights: Weights) -> Floats:
-        total = weights.sum(axis=1, keepdims=True)
-        mean, root = (total + 1) / 2, np.sqrt(weights / total)
-        y = (rank_labels(weights) - mean) * root
-        scores = np.empty((len(weights), len(rankers)))
-        for number, rank in enumerate(rankers):
-            x = (rank(weights) - mean) * root
-            sums = (np.vecdot(*pair) for pair in ((x, y), (x, x), (y, y)))
-            scores[:, number] = correlation(*sums)
+        scores = np.empty((len(weights), len(sorted_sets)))
+        for start in range(0, len(weights), _RESAMPLES):
+            block = slice(start, start + _RESAMPLES)
+            drawn = np.ascontiguousarray(weights[block].T, dtype=np.float64)
+            total = drawn.sum(axis=0)
+            middle = (total + 1) / 2
+            y = _mean_ranks(sorted_labels.sums(drawn))[sorted_labels.group] - middle
+            products = drawn * y
+            spread_y = _vecdot(products, y) / total
+            for number, own in enumerate(sorted_sets):
+                counts = own.sums(drawn)
+                x = _mean_ranks(counts) - middle
+                covariance = _vecdot(x, own.sums(products)) / total
+                scores[block, number] = correlation(
+                    covariance, _vecdot(x, counts * x) / total, spread_y
+                )
         return scores
 
     return score
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """The order of some values, and the groups of equal ones.
+
+    Attributes:
+        order: [examples] places of the values, from the smallest.
+        starts: [groups] where in that order each group begins; None if all values differ.
+        group: [examples] number of each value's group.
+    """
+
+    order: Integers
+    starts: Integers | None
+    group: Integers
+
+    @classmethod
+    def of(cls, values: Floats) -> _Sorted:
+        order = np.argsort(values, kind="stable")
+        is_new = np.r_[True, np.diff(values[order]) > 0]
+        group = np.empty_like(order)
+        group[order] = np.cumsum(is_new) - 1
+        return cls(order, None if is_new.all() else np.flatnonzero(is_new), group)
+
+    def sums(self, values: Floats) -> Floats:
+        """[groups, resamples] sums over the groups of [examples, resamples] values."""
+        ordered: Floats = values[self.order]
+        return ordered if self.starts is None else np.add.reduceat(ordered, self.starts, axis=0)
+
+
+def _mean_ranks(counts: Floats) -> Floats:
+    """[groups, resamples] mean rank, from 1, of each group of equal values, from their numbers."""
+    ends: Floats = np.cumsum(counts, axis=0)
+    return ends - (counts - 1) / 2
+
+
+def _vecdot(first: Floats, second: Floats) -> Floats:
+    """[resamples] sums of products over the first axis."""
+    found: Floats = np.einsum("er,er->r", first, second)
+    return found
 
 
 def r2(predictions: Values, labels: Values) -> Weighted:
@@ -156,24 +208,3 @@ def r2(predictions: Values, labels: Values) -> Weighted:
         return np.where(several, 1.0 - unexplained, 0.0)
 
     return score
-
-
-def _ranker(values: Floats) -> Callable[[Weights], Floats]:
-    """Prepare ranking the examples within resamples; equal values share their mean rank.
-
-    Returns:
-        Function from [resamples, examples] weights to ranks of the same shape, from 1.
-    """
-    order = np.argsort(values, kind="stable")
-    group = np.cumsum(np.r_[True, np.diff(values[order]) > 0]) - 1
-    last = np.r_[np.flatnonzero(np.diff(group)), len(values) - 1]  # of each group of equal values
-    place = np.empty_like(order)
-    place[order] = group
-
-    def rank(weights: Weights) -> Floats:
-        ends = np.cumsum(weights[:, order], axis=1)[:, last]
-        counts = np.diff(ends, axis=1, prepend=0)
-        means: Floats = ends - (counts - 1) / 2
-        return means[:, place]
-
-    return rank

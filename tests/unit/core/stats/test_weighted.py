@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sweeps import sweep
 
 from darksecrets.core.data import metrics
@@ -37,3 +38,17 @@ def test_a_resample_of_one_example_has_the_correlation_0(correlation):
     weights = np.zeros((1, 40), dtype=np.int64)
     weights[0, 7] = 40
     assert (correlation(*predicted("STS-B"))(weights) == 0).all()
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 8])
+def test_ranks_with_ties_are_those_of_scipy_on_the_examples_drawn(decimals):
+    """More resamples than are ranked together; rounded numbers are tied, in both."""
+    predictions, labels = predicted("STS-B")
+    predictions, labels = predictions.round(decimals), labels.round(decimals)
+    weights = np.random.default_rng(2).multinomial(40, np.full(40, 1 / 40), size=70)
+    found = weighted.spearman(predictions, labels)(weights)
+    for number, drawn in enumerate(weights):
+        gold = np.repeat(labels, drawn)
+        for place, row in enumerate(predictions):
+            expected = stats.spearmanr(np.repeat(row, drawn), gold).statistic
+            assert found[number, place] == pytest.approx(expected, abs=1e-12)
