@@ -20,11 +20,14 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads would wait for each other most of the time
 
 import numpy as np
 import numpy.typing as npt
