@@ -8,14 +8,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+# Workers that run side by side have a core each: threads that share cores wait for each other.
+# NumPy, which the next imports load, reads it once.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 from hub import content
 from hub.client import ROOT, Client
 from hub.standin import Hub, Repository, serving
-
-# Workers that run side by side have a core each: threads that share cores wait for each other.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 #: Fixtures that start other programs: tests that use one are slow.
 PROGRAMS = {"call_snakemake", "client"}

@@ -1,10 +1,12 @@
-"""Programs that tests start are stopped, even if they ignore signals."""
+"""Programs that tests start are stopped, even if they ignore signals; workers share cores."""
 
+import os
 import signal
 import subprocess
 
 import processes
 import pytest
+import threadpoolctl
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,10 @@ def test_a_program_is_interrupted_though_its_parent_ignores_sigint(tmp_path):
     finally:
         signal.signal(signal.SIGINT, before)
     assert processes.stop(process) == -signal.SIGINT
+
+
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="tests run one after the other")
+def test_a_worker_has_as_many_threads_as_it_was_given():
+    """NumPy reads the number when it is loaded; two workers with two threads each wait a lot."""
+    threads = {each["num_threads"] for each in threadpoolctl.threadpool_info()}
+    assert threads <= {int(os.environ["OMP_NUM_THREADS"])}
