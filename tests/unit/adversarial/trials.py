@@ -89,7 +89,7 @@ class Size:
     layers: int
 
 
-SMALL = Size(corpora=6, texts=3, sweeps=18, noises=10, examples=150, layers=5)
+SMALL = Size(corpora=3, texts=3, sweeps=18, noises=10, examples=150, layers=5)
 MEDIUM = Size(corpora=20, texts=8, sweeps=45, noises=10, examples=150, layers=5)
 LARGE = Size(corpora=30, texts=20, sweeps=150, noises=20, examples=200, layers=5)
 
