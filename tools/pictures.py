@@ -31,11 +31,11 @@ from darksecrets.core.plotting.colours import MAP
 from darksecrets.pages.inspect.inspecting import inspect
 from darksecrets.paper.patterns.classes import PATTERNS
 from darksecrets.paper.patterns.maps import labelling
+from darksecrets.paper.patterns.maps.labelled_maps import SHIPPED, encoder_of
 from darksecrets.paper.patterns.maps.mapset import MapSet
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-LABELLED_MAPS = ROOT / "darksecrets" / "resources" / "patterns"
 TEXT = "The teacher praised the boys. ||| She was proud of them."
 """What docs/inspect.md looks at."""
 
@@ -88,7 +88,7 @@ LABELLING = "labelling-page.png"
 """The page for labelling maps, with the maps that ship."""
 
 EXAMPLES = "labelled-maps.png"
-"""Maps that ship, drawn at random from those of every class and encoder."""
+"""Maps that ship, drawn at random from every class and encoder, random weights left out."""
 EXAMPLES_OF_ENCODER = 2
 
 
@@ -222,17 +222,18 @@ def make_labelling_picture() -> None:
     """Make the picture of the labelling page."""
     with tempfile.TemporaryDirectory() as folder, browser() as running:
         labels = Path(folder) / "labels"
-        labelling.prepare(labels, LABELLED_MAPS)
+        labelling.prepare(labels, SHIPPED)
         address = labelling.write_page(labels, "someone", 1)
         show(running, address, Page("", (1280, 800)), IMAGES / LABELLING, READY[LABELLING])
 
 
 def make_examples_picture() -> None:
     """Make the picture of labelled maps: a row for every class, a block for every encoder."""
-    labelled = MapSet.load(LABELLED_MAPS)
+    labelled = MapSet.load(SHIPPED)
     maps = dict(zip(labelled.table["map"], labelled.maps, strict=True))
     table = labelled.table.merge(labelled.settled(), on="map")
-    encoders = sorted(set(table["model"]))
+    table["encoder"] = [*map(encoder_of, table["model"], table["state"])]
+    encoders = sorted(set(table["model"]) & set(table["encoder"]))
     columns = len(encoders) * EXAMPLES_OF_ENCODER
     figure = Figure(figsize=(8.4, 3.9))
     figure.subplots_adjust(left=0.11, right=0.995, bottom=0.01, top=0.94, wspace=0.05, hspace=0.05)
@@ -245,7 +246,7 @@ def make_examples_picture() -> None:
         row[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=8)
         for place, encoder in enumerate(encoders):
             first = place * EXAMPLES_OF_ENCODER
-            found = table[(table["strict"] == pattern) & (table["model"] == encoder)]
+            found = table[(table["strict"] == pattern) & (table["encoder"] == encoder)]
             drawn = found.sample(min(EXAMPLES_OF_ENCODER, len(found)), random_state=1)
             for axes, one in zip(row[first:], drawn["map"], strict=False):
                 axes.imshow(maps[one], cmap=MAP, vmin=0, vmax=darkest(maps[one]))

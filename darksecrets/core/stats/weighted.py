@@ -33,6 +33,7 @@ Weighted = Callable[[Weights], Floats]
 
 _COLUMNS = 1024  # largest number of sums per resample in one matrix product
 _RESAMPLES = 32  # ranked together, so that they stay in the cache of a CPU
+_OVER_EXAMPLES = "er,er->r"  # sums of products of [examples, resamples]
 
 
 def resampled(score: Weighted, units: Integers, resamples: int, rng: np.random.Generator) -> Floats:
@@ -124,7 +125,9 @@ def spearman(predictions: Values, labels: Values) -> Weighted:
         predictions: [sets, examples] real numbers.
         labels: [examples] real numbers.
     """
-    sorted_labels = _Sorted.of(labels.astype(np.float64))
+    gold = labels.astype(np.float64)
+    sorted_labels = _Sorted.of(gold)
+    _, group = np.unique(gold, return_inverse=True)
     sorted_sets = [_Sorted.of(row) for row in drop_rounding(predictions)]
 
     def score(weights: Weights) -> Floats:
@@ -134,16 +137,15 @@ def spearman(predictions: Values, labels: Values) -> Weighted:
             drawn = np.ascontiguousarray(weights[block].T, dtype=np.float64)
             total = drawn.sum(axis=0)
             middle = (total + 1) / 2
-            y = _mean_ranks(sorted_labels.sums(drawn))[sorted_labels.group] - middle
+            y = _mean_ranks(sorted_labels.sums(drawn))[group] - middle
             products = drawn * y
-            spread_y = _vecdot(products, y) / total
+            spread_y = np.einsum(_OVER_EXAMPLES, products, y) / total
             for number, own in enumerate(sorted_sets):
                 counts = own.sums(drawn)
                 x = _mean_ranks(counts) - middle
-                covariance = _vecdot(x, own.sums(products)) / total
-                scores[block, number] = correlation(
-                    covariance, _vecdot(x, counts * x) / total, spread_y
-                )
+                covariance = np.einsum(_OVER_EXAMPLES, x, own.sums(products)) / total
+                spread = np.einsum(_OVER_EXAMPLES, x, counts * x) / total
+                scores[block, number] = correlation(covariance, spread, spread_y)
         return scores
 
     return score
@@ -155,38 +157,32 @@ class _Sorted:
 
     Attributes:
         order: [examples] places of the values, from the smallest.
-        starts: [groups] where in that order each group begins; None if all values differ.
-        group: [examples] number of each value's group.
+        starts: [groups] where in that order each group begins; None if all values differ, as sums
+            over groups of one would take as long again.
     """
 
     order: Integers
     starts: Integers | None
-    group: Integers
 
     @classmethod
     def of(cls, values: Floats) -> _Sorted:
         order = np.argsort(values, kind="stable")
         is_new = np.r_[True, np.diff(values[order]) > 0]
-        group = np.empty_like(order)
-        group[order] = np.cumsum(is_new) - 1
-        return cls(order, None if is_new.all() else np.flatnonzero(is_new), group)
+        starts = None if is_new.all() else np.flatnonzero(is_new)
+        return cls(order, starts)
 
     def sums(self, values: Floats) -> Floats:
         """[groups, resamples] sums over the groups of [examples, resamples] values."""
         ordered: Floats = values[self.order]
-        return ordered if self.starts is None else np.add.reduceat(ordered, self.starts, axis=0)
+        if self.starts is None:
+            return ordered
+        return np.add.reduceat(ordered, self.starts, axis=0)
 
 
 def _mean_ranks(counts: Floats) -> Floats:
     """[groups, resamples] mean rank, from 1, of each group of equal values, from their numbers."""
     ends: Floats = np.cumsum(counts, axis=0)
     return ends - (counts - 1) / 2
-
-
-def _vecdot(first: Floats, second: Floats) -> Floats:
-    """[resamples] sums of products over the first axis."""
-    found: Floats = np.einsum("er,er->r", first, second)
-    return found
 
 
 def r2(predictions: Values, labels: Values) -> Weighted:

@@ -90,7 +90,7 @@ def links_in(source: Source, example: int, annotation: Annotation) -> list[Link]
     if not all(len(tokens) for tokens in (predicate, *elements)):
         raise InputError(
             f"{annotation.sentence!r}: a linked word has no word piece among "
-            f"{' '.join(source.tokens(example))}; expected at least one. If the sentence was cut, "
+            f"{source.spaced_tokens(example)}; expected at least one. If the sentence was cut, "
             "raise fine_tuning.max_length."
         )
     return [(element, predicate) for element in elements]

@@ -296,7 +296,8 @@ PATTERN_AGREEMENT = Table(
         ),
         like(
             P_VALUE,
-            "p-value of no agreement beyond layers, one-sided: heads permuted within layers",
+            "p-value of no agreement beyond what layers explain, one-sided: heads permuted within "
+            "their layers",
         ),
         like(
             Q_VALUE,

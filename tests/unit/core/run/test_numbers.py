@@ -7,7 +7,7 @@ from darksecrets.core.run.numbers import written, written_plus_minus
 
 @pytest.mark.parametrize("form", [".0f", ".1f", "+.2f", ".3g", "g"])
 @pytest.mark.parametrize("value", [12.345, -0.729, -1e-7, 0.25, float("nan")])
-def test_a_number_is_that_of_format(value, form):
+def test_a_number_is_written_as_by_format(value, form):
     plain = written(value, form).replace("−", "-")
     if not plain.strip("+-0."):
         assert float(format(value, form)) == 0
