@@ -107,14 +107,18 @@ def orders(
 ) -> dict[str, list[Integers]]:
     """Orders in which tokens are erased, numbers of ordinary tokens.
 
+    Tokens of the same importance are in random order: in that of the text, what says nothing of
+    any token would erase the first words first.
+
     Args:
         rankings: For each example, the importance of its ordinary tokens.
         draws: Number of random orders.
         seed: Seed of the random orders.
     """
     found: dict[str, list[Integers]] = {}
+    of_ties = np.random.default_rng([seed, 1])
     for name in declared.IMPORTANCE:
-        most_first = [np.argsort(-one[name], kind="stable") for one in rankings]
+        most_first = [np.lexsort([of_ties.random(len(one[name])), -one[name]]) for one in rankings]
         found[name] = most_first
         found[name + REVERSED] = [order[::-1].copy() for order in most_first]
     rng = np.random.default_rng(seed)

@@ -23,6 +23,7 @@ from darksecrets.core.data.sentences import Sentence
 from darksecrets.core.models import devices
 from darksecrets.core.models.hooks import observe, shape_of
 from darksecrets.core.models.reading import Reading
+from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.progress import progress
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def word_states(reading: Reading, sentences: Sequence[Sentence], file: Path) -> 
         file: Where the states are written.
 
     Raises:
-        InputError: No sentence can be read whole, see `core.attention.pieces.align`.
+        InputError: No sentence can be read whole, see `core.attention.pieces.align`; or a state is
+            too large.
     """
     tokenizer = reading.tokenizer()
     aligned = align(sentences, tokenizer, reading.max_length)
@@ -107,7 +109,7 @@ def word_states(reading: Reading, sentences: Sequence[Sentence], file: Path) -> 
         for place, own in zip(batch, means.numpy(), strict=True):
             number = aligned.numbers[place]
             words = len(sentences[number])
-            states[:, first[number] : first[number] + words] = own[:, :words]
+            states[:, first[number] : first[number] + words] = _checked(own[:, :words], reading)
     states.flush()
     return WordStates(read, starts, states)
 
@@ -121,6 +123,9 @@ def example_states(
         reading: The model.
         columns: The sentences of the examples, see `core.data.encoding.encode`.
         seed: Seed of the choice of tokens, `TOKENS` of each example; the same for every model.
+
+    Raises:
+        InputError: A state is too large.
     """
     tokenizer = reading.tokenizer()
     table, inputs = encode_longest_first(columns, tokenizer, reading.max_length)
@@ -131,9 +136,9 @@ def example_states(
     padding = tokenizer.pad_token_id
     for batch, hidden in hidden_states(model, reading, inputs, lengths, padding):
         halves = hidden.half().cpu().numpy()
-        firsts.append(halves[:, :, 0].copy())
+        firsts.append(_checked(halves[:, :, 0].copy(), reading))
         for place, own in zip(batch, halves, strict=True):
-            tokens.append(own[:, chosen[place]])
+            tokens.append(_checked(own[:, chosen[place]], reading))
     order = np.argsort(table["idx"].to_numpy())
     example = np.repeat(table["idx"].to_numpy(), [len(places) for places in chosen])
     flat = [
@@ -147,6 +152,17 @@ def example_states(
         segment=flat[0].astype(np.int64),
         piece=flat[1].astype(np.int64),
     )
+
+
+def _checked(states: Halves, reading: Reading) -> Halves:
+    """The states; of infinite ones a probe would learn nothing, and not say so."""
+    if not np.isfinite(states).all():
+        raise InputError(
+            f"{reading.folder}: a hidden state is above {np.finfo(np.float16).max:,.0f}, the "
+            "largest number of half precision, or is no number. Such states cannot be probed. "
+            "Leave the analysis `layers` out."
+        )
+    return states
 
 
 def _choose(rows: Sequence[Mapping[Any, Any]], seed: int) -> list[Integers]:

@@ -27,7 +27,8 @@ class Answer:
 
     Attributes:
         item: The item.
-        rank: Rank of the right word among all pieces of the vocabulary, from 1.
+        rank: Rank of the right word among all pieces of the vocabulary, from 1; pieces that are as
+            probable stand before it, so that an encoder that prefers none is never right.
         log_probability: Of the right word.
         best: Number of the most probable piece.
     """
@@ -96,7 +97,7 @@ def answers(
                 piece = _piece(tokenizer, item)
                 assert piece is not None
                 known = own[piece]
-                rank = 1 + int((own > known).sum())
+                rank = int((own >= known).sum())
                 found.append(Answer(item, rank, float(known), int(own.argmax())))
             advance(len(batch))
     return found

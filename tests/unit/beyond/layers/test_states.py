@@ -22,6 +22,7 @@ from darksecrets.core.data.sentences import ROOT
 from darksecrets.core.models.loading import load_encoder
 from darksecrets.core.models.reading import Reading
 from darksecrets.core.models.tokenizing import load_tokenizer
+from darksecrets.core.run.errors import InputError
 
 SENTENCES = draw_sentences(9, 3)
 
@@ -70,6 +71,24 @@ def test_sentences_that_are_too_long_are_left_out_and_their_words(reading, tmp_p
     words = [len(SENTENCES[number]) for number in kept]
     assert np.diff(found.starts).tolist() == words
     assert len(word_types(found, SENTENCES)) == sum(words) == found.states.shape[1]
+
+
+@pytest.mark.parametrize("factor", [1e6, float("nan")])
+def test_states_that_half_precision_cannot_hold_are_refused(reading, tmp_path, monkeypatch, factor):
+    load = Reading.load
+
+    def load_large(reading: Reading):
+        model = load(reading)
+        for module in model.modules():
+            if isinstance(module, torch.nn.LayerNorm):
+                module.weight.data *= factor
+        return model
+
+    monkeypatch.setattr(Reading, "load", load_large)
+    with pytest.raises(InputError, match="a hidden state is above 65,504"):
+        states.word_states(reading, SENTENCES, tmp_path / "states.npy")
+    with pytest.raises(InputError, match="Leave the analysis `layers` out"):
+        states.example_states(reading, {"sentence1": ["The dog barks."]}, 0)
 
 
 def test_examples_keep_their_order_and_tokens_their_sentence(reading):

@@ -93,6 +93,16 @@ def test_answers_are_those_of_a_loop_one_sentence_at_a_time():
         assert answer.log_probability == pytest.approx(expected, abs=1e-3)
 
 
+def test_an_encoder_that_prefers_no_word_is_never_right():
+    model, tokenizer = load_masked(TINY), load_tokenizer(TINY)
+    with torch.no_grad():
+        model.get_output_embeddings().weight.zero_()
+        model.get_output_embeddings().bias.zero_()
+    items, _ = answerable(tokenizer, SHIPPED[::7])
+    ranks = {answer.rank for answer in answers(model, tokenizer, items)}
+    assert ranks == {model.config.vocab_size}
+
+
 @pytest.mark.parametrize("sentence", ["the dog sees the [MASK].", "the [MASK], the dog", "[MASK]!"])
 def test_punctuation_beside_the_gap_is_no_part_of_the_word(sentence):
     item = Item(sentence, "cat", "made up", "", "1")
