@@ -215,13 +215,19 @@ def _task_of(
     """The task that a model was fine-tuned on, as far as its configuration and the data say it.
 
     Raises:
-        InputError: The numbers of columns or of classes do not fit, or there is no such metric.
+        InputError: The model gives an example several labels, the numbers of columns or of classes
+            do not fit, or there is no such metric.
     """
     from transformers import AutoConfig
 
     if len(text) not in (1, 2):
         raise InputError(f"text names {len(text)} columns; give one, or two for pairs.")
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    if config.problem_type == "multi_label_classification":
+        raise InputError(
+            f"{folder / 'config.json'}: problem_type is {config.problem_type}: this model gives an "
+            "example any number of labels. Give one that chooses one class, or a regression."
+        )
     classes = _classes_of(config)
     if labels and len(labels) != len(classes):
         found = f"{len(classes)} classes ({', '.join(classes)})" if classes else "a regression"

@@ -1,7 +1,9 @@
 """Disabling heads of a classifier that is given, against a plain loop and what it cannot use."""
 
 import itertools
+import json
 import random
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -165,6 +167,15 @@ def test_what_cannot_be_used_is_said(change, words, folder, known):
         given["data"] = data.replace({"class": {"no": "0", "yes": "1"}})
     with pytest.raises(InputError, match=words):
         ablate(given.pop("model"), given.pop("data"), **given, max_length=LENGTH)
+
+
+def test_a_model_of_several_labels_an_example_is_refused(folder, known, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "model")
+    config = json.loads((copy / "config.json").read_text())
+    config["problem_type"] = "multi_label_classification"
+    (copy / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match="any number of labels"):
+        ablate(copy, known, text="words", label="class", max_length=LENGTH)
 
 
 def test_the_command_writes_tables_and_a_figure_and_goes_on(folder, known, tmp_path, capsys):
