@@ -21,15 +21,38 @@ if TYPE_CHECKING:
 
     from darksecrets.pages.inspect.inspecting import Inspection
 
+_OPTIONS = {
+    "fine_tuning.max_length": "--max-length",
+    "annotation.pipeline": "--pipeline",
+    "model.folder in the configuration": "the folder",
+}
+"""Keys of the workflow's configuration that messages name, and what to say in their place."""
+
+
+class _Formatter(logging.Formatter):
+    """Writes messages with the options of the command."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See the base class."""
+        return _name_options(super().format(record))
+
+
+def _name_options(message: str) -> str:
+    for key, option in _OPTIONS.items():
+        message = message.replace(f"`{key}`", option).replace(key, option)
+    return message
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 2 if something given cannot be used."""
     given = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter("%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         given.run(given)
     except InputError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{_name_options(str(error))}\n")
         return 2
     return 0
 

@@ -1,6 +1,8 @@
 """The command `darksecrets`: what it writes, and what it says of input that it cannot use."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -44,7 +46,7 @@ def test_of_a_long_file_the_first_examples_are_used_and_the_rest_is_counted(tmp_
         (["no/such/folder", SENTENCE], "There is no folder no/such/folder"),
         ([str(SHIPPED), " "], "is empty"),
         ([str(SHIPPED), "missing.txt"], "is not there"),
-        ([str(SHIPPED), SENTENCE, "--max-length", "100000"], "100000"),
+        ([str(SHIPPED), SENTENCE, "--max-length", "100000"], "but --max-length is 100000"),
         ([str(SHIPPED), SENTENCE, "--examples", "0"], "at least 1"),
         ([str(SHIPPED), SENTENCE, "--output", "no-such-folder/page.html"], "no-such-folder"),
     ],
@@ -56,4 +58,12 @@ def test_what_cannot_be_used_is_said_in_a_line(arguments, words, tmp_path, monke
     said = capsys.readouterr().err
     assert words in said
     assert "Traceback" not in said
+    assert "fine_tuning" not in said
     assert not list(tmp_path.iterdir()), "nothing half-written stays behind"
+
+
+def test_warnings_name_options_and_no_keys_of_a_configuration(tmp_path):
+    text = f"{SENTENCE} " * 40
+    command = [sys.executable, "-m", "darksecrets", "inspect", str(SHIPPED), text]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "(--max-length; the model takes 128)" in run.stderr
