@@ -158,7 +158,7 @@ def _checked(states: Halves, reading: Reading) -> Halves:
     """The states; of infinite ones a probe would learn nothing, and not say so."""
     if not np.isfinite(states).all():
         raise InputError(
-            f"{reading.folder}: a hidden state is above {np.finfo(np.float16).max:,.0f}, the "
+            f"{reading.folder}: a hidden state is beyond ±{np.finfo(np.float16).max:,.0f}, the "
             "largest number of half precision, or is no number. Such states cannot be probed. "
             "Leave the analysis `layers` out."
         )

@@ -85,7 +85,7 @@ def test_states_that_half_precision_cannot_hold_are_refused(reading, tmp_path, m
         return model
 
     monkeypatch.setattr(Reading, "load", load_large)
-    with pytest.raises(InputError, match="a hidden state is above 65,504"):
+    with pytest.raises(InputError, match="a hidden state is beyond ±65,504"):
         states.word_states(reading, SENTENCES, tmp_path / "states.npy")
     with pytest.raises(InputError, match="Leave the analysis `layers` out"):
         states.example_states(reading, {"sentence1": ["The dog barks."]}, 0)
