@@ -76,10 +76,17 @@ def get_masked(source: Mapping[str, Any], output: Path, *, max_length: int) -> d
         For the record: the ``fingerprint`` of the output.
 
     Raises:
-        InputError: As `get_pretrained`; or the checkpoint has no such head.
+        InputError: As `get_pretrained`; or the checkpoint has no such head, or a damaged one.
     """
     folder = fetch_encoder(source, max_length=max_length)
     tokenizer, model = load_tokenizer(folder), load_masked(folder)
+    for name, weights in model.named_parameters():
+        # The encoder's were tried on a text; with a damaged head, no word has a probability.
+        if not weights.isfinite().all():
+            raise InputError(
+                f"{folder}: the weights {name} have a value that is no finite number, as damaged "
+                "files have. Copy or download the checkpoint again."
+            )
     with atomic(output) as temporary, quiet():
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)

@@ -362,6 +362,18 @@ def test_damaged_weights_are_refused_before_anything_is_written(tmp_path, number
     assert not (tmp_path / "pretrained").exists()
 
 
+def test_a_damaged_head_of_masked_words_is_refused_before_anything_is_written(tmp_path):
+    model = loading.load_masked(checkpoints.SHIPPED)
+    with torch.no_grad():
+        model.get_output_embeddings().bias[3] = float("nan")
+    folder = tmp_path / "model"
+    model.save_pretrained(folder)
+    tokenizing.load_tokenizer(checkpoints.SHIPPED).save_pretrained(folder)
+    with pytest.raises(InputError, match="bias have a value that is no finite number"):
+        fetching.get_masked(source(folder), tmp_path / "masked", max_length=16)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
 @pytest.mark.parametrize("number", [0.0, 0.1])
 def test_weights_that_are_all_the_same_are_refused(tmp_path, number):
     """Every head of such a file attends to everything alike: a copy that lost its content."""
