@@ -11,6 +11,8 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> dict[str, Any]:
     """Write which parts each subnetwork keeps, and the predictions; return the search's scores."""
+    import numpy as np
+
     from darksecrets.beyond.importance.measure.gradients import sample
     from darksecrets.beyond.subnetworks.declared import SUBNETWORKS, Settings
     from darksecrets.beyond.subnetworks.measure import Examples, predicted, search, subnetworks
@@ -22,7 +24,8 @@ def main(job: Job) -> dict[str, Any]:
     check_labels(validation.labels, task, str(job.input.dataset))
     model = devices.place(loaded)
     examples = Examples.of(sample(train, settings.examples, params.seed))
-    found = search(model, train, task, examples, settings.share)
+    rng = np.random.default_rng([params.seed, int(job.wildcards.seed)])
+    found = search(model, train, task, examples, settings.share, rng)
     table = subnetworks(model, found, settings.draws, params.seed)
     write_of_model(job, {SUBNETWORKS: table})
     predicted(model, validation, task, table).save(job.output.predictions)

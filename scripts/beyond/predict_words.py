@@ -24,7 +24,7 @@ def main(job: Job) -> None:
     params, settings = job.params, Settings.of(job.params.settings)
     tokenizer = load_tokenizer(job.input.model)
     pairs = choose_pairs(read_pairs(job.input.pairs), settings.most, settings.seed)
-    items, left_out = answerable(tokenizer, read_items(job.input.cloze))
+    items, left_out = answerable(tokenizer, read_items(job.input.cloze), params.max_length)
     texts: list[str] = []
     for dataset in job.input.all("datasets"):
         split = load_from_disk(str(dataset))["train"]
@@ -36,5 +36,6 @@ def main(job: Job) -> None:
             draw_from_normal(model, draw.seed, draw.std)
         model = place(model)
         rows = cloze_rows(answers(model, tokenizer, items), left_out)
-        found.append((name, {MINIMAL_PAIRS: judge(model, tokenizer, counts, pairs), CLOZE: rows}))
+        judged = judge(model, tokenizer, counts, pairs, params.max_length)
+        found.append((name, {MINIMAL_PAIRS: judged, CLOZE: rows}))
     write_of_models(job, [MINIMAL_PAIRS, CLOZE], "", found)

@@ -34,7 +34,7 @@ def main(job: Job) -> None:
     params, settings = job.params, Settings.of(job.params.settings)
     tokenizer = load_tokenizer(job.input.model)
     pairs = choose_pairs(read_pairs(job.input.pairs), settings.most, settings.seed)
-    gaps = find_gaps(tokenizer, pairs)
+    gaps = find_gaps(tokenizer, pairs, params.max_length)
     found = []
     if len(gaps) < FEWEST:
         _log.warning(

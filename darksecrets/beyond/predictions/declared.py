@@ -97,7 +97,10 @@ MINIMAL_PAIRS = Table(
         ),
         *add_ends(share("over_bigrams", "`accuracy` − `bigrams`", "share", low=-1)),
         integer("pairs", "pairs", low=1),
-        integer("left_out", "pairs of this phenomenon with words that the tokenizer does not know"),
+        integer(
+            "left_out",
+            "pairs of this phenomenon that are too long, or have words that the tokenizer lacks",
+        ),
     ),
     key=(*names(*MAPS[1:]), "phenomenon", "attractors"),
 )
@@ -138,7 +141,10 @@ CLOZE = Table(
             )
         ),
         integer("items", "items", low=1),
-        integer("left_out", "items of this set whose right word has several pieces"),
+        integer(
+            "left_out",
+            "items of this set that are too long, or whose right word has several pieces",
+        ),
     ),
     key=(*names(*MAPS[1:]), "set", "condition"),
 )

@@ -159,7 +159,12 @@ def _first(steps: Integers, count: int) -> Flags:
 
 
 def search(
-    model: PreTrainedModel, split: EncodedSplit, task: Task, examples: Examples, share: float
+    model: PreTrainedModel,
+    split: EncodedSplit,
+    task: Task,
+    examples: Examples,
+    share: float,
+    rng: np.random.Generator,
 ) -> SearchResult:
     """Find the smallest subnetwork whose score is at least a share of the whole model's.
 
@@ -171,6 +176,8 @@ def search(
         task: Their task; `deciding_metric` is the score.
         examples: Which examples measure and decide.
         share: Share of the whole model's score that is kept.
+        rng: Orders parts of the same importance. By their places, models that need none of them
+            would seem to agree on those that they keep.
 
     Raises:
         InputError: The model's attention or MLPs cannot be reached, or a loss is not finite.
@@ -180,10 +187,11 @@ def search(
     shape = shape_of(model)
     good = Parts.every(shape)
     heads, mlps = np.zeros(good.heads.shape, np.int64), np.zeros(good.mlps.shape, np.int64)
+    ties = rng.random(heads.shape), rng.random(mlps.shape)
     scores = [_score(model, split, task, examples.deciding, good)]
     important = importance(model, split, task, examples.measuring, good)
     for stage in STAGES:
-        while (rest := _drop_least(good, important, stage)) is not None:
+        while (rest := _drop_least(good, important, ties, stage)) is not None:
             score = _score(model, split, task, examples.deciding, rest)
             if not score >= share * scores[0]:
                 break
@@ -202,7 +210,9 @@ def deciding_metric(task: Task) -> str:
     return metrics.ACCURACY if metrics.ACCURACY in task.metrics else task.metrics[0]
 
 
-def _drop_least(parts: Parts, important: tuple[Floats, Floats], stage: Stage) -> Parts | None:
+def _drop_least(
+    parts: Parts, important: tuple[Floats, Floats], ties: tuple[Floats, Floats], stage: Stage
+) -> Parts | None:
     """The parts without the least important ones; None if a kind that it takes has one left."""
     wanted = (round(stage.heads * parts.heads.size) if stage.heads else 0, stage.mlps)
     counts = [max(1, count) if by else 0 for count, by in zip(wanted, stage, strict=True)]
@@ -210,8 +220,9 @@ def _drop_least(parts: Parts, important: tuple[Floats, Floats], stage: Stage) ->
     if any(count < 1 for count, by in zip(counts, stage, strict=True) if by):
         return None
     kept = []
-    for flags, values, count in zip((parts.heads, parts.mlps), important, counts, strict=True):
-        order = np.argsort(np.where(flags, values, np.inf), axis=None, kind="stable")
+    kinds = zip((parts.heads, parts.mlps), important, ties, counts, strict=True)
+    for flags, values, random, count in kinds:
+        order = np.lexsort([random.ravel(), np.where(flags, values, np.inf).ravel()])
         left = flags.copy()
         left.flat[order[:count]] = False
         kept.append(left)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _ANSWERS = {"holds": "claims that hold", "does not hold": "do not hold", "undecided": "undecided"}
 _MAJORITY = "majority"
-_MODELS = (FINETUNED, FROM_NORMAL, FROZEN, PRETRAINED, _MAJORITY)
-"""States and baselines whose scores are shown."""
+_MODELS = (PRETRAINED, FROZEN, FROM_NORMAL, FINETUNED, _MAJORITY)
+"""States and baselines whose scores are shown, in the order of Table 1."""
 _COSTS = ("step", "jobs", "time", "longest", "memory")
 _SIDES = 2
 """Tables side by side that the steps are spread over."""

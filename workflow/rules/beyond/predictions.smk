@@ -59,6 +59,7 @@ rule predict_words:
         **ask("forward", gpu=True),
     params:
         code=code_of("beyond/predict_words.py"),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
         models=["pretrained", RANDOM_MODEL],
         settings=leave_out(config["predictions"], "tasks", "sentences", "longest"),
         std=READING["std"],
@@ -89,6 +90,7 @@ rule sweep_agreement:
         **ask("sweep", gpu=True),
     params:
         code=code_of("beyond/sweep_agreement.py"),
+        max_length=lookup(dpath="fine_tuning/max_length", within=config),
         settings=leave_out(config["predictions"], "tasks", "cloze", "sentences", "longest"),
         resampling=RESAMPLING,
     message:

@@ -213,6 +213,6 @@ def _features(read: Sequence[Sentence], name: str) -> list[str | None]:
             found += [_PENN[name].get(tag) for tag in sentence.tags]
             continue
         for features in sentence.features:
-            marked = dict(pair.split("=") for pair in features.split("|") if pair)
+            marked = dict(pair.split("=", 1) for pair in features.split("|") if pair)
             found.append(marked.get(name))
     return found

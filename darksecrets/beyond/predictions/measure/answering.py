@@ -13,6 +13,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from darksecrets.beyond.predictions.cloze import MASK, Item
+from darksecrets.core.models.tokenizing import fits
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.progress import progress
 from darksecrets.core.stats.ratios import ratio, share
@@ -40,28 +41,42 @@ class Answer:
 
 
 def answerable(
-    tokenizer: PreTrainedTokenizerBase, items: Sequence[Item]
+    tokenizer: PreTrainedTokenizerBase, items: Sequence[Item], max_length: int
 ) -> tuple[list[Item], Counter[str]]:
-    """Items whose right word is a single piece; and, by set, how many are not.
+    """Items that fit, and whose right word is a single piece; and, by set, how many others.
+
+    Args:
+        tokenizer: The tokenizer of a model that predicts masked words.
+        items: The items.
+        max_length: Longest sequence that the model is to read, in tokens.
 
     Raises:
         InputError: There are none.
     """
-    kept = [item for item in items if _piece(tokenizer, item) is not None]
+    kept = [
+        item
+        for item in items
+        if _piece(tokenizer, item) is not None and fits(tokenizer, _answered(item), max_length)
+    ]
     if not kept:
         raise InputError(
             f"The right word of none of the {len(items)} sentences with a masked word is a single "
-            f"piece of the vocabulary, such as {items[0].right!r}. Give predictions.cloze in the "
-            "language of the encoder."
+            f"piece of the vocabulary, such as {items[0].right!r}, in a sentence of at most "
+            f"{max_length} tokens. Give predictions.cloze in the language of the encoder, or raise "
+            "fine_tuning.max_length."
         )
     return kept, Counter(item.group for item in items) - Counter(item.group for item in kept)
 
 
+def _answered(item: Item) -> str:
+    """The sentence with its right word."""
+    return item.sentence.replace(MASK, item.right)
+
+
 def _piece(tokenizer: PreTrainedTokenizerBase, item: Item) -> int | None:
     """The right word as a piece of the vocabulary, where it stands in its sentence."""
-    text = item.sentence.replace(MASK, item.right)
     start = item.sentence.index(MASK)
-    encoded = tokenizer(text, return_offsets_mapping=True)
+    encoded = tokenizer(_answered(item), return_offsets_mapping=True, verbose=False)
     own = [
         number
         for number, (first, last) in zip(

@@ -16,6 +16,7 @@ from darksecrets.beyond.predictions.measure.likelihoods import (
 )
 from darksecrets.beyond.predictions.pairs import Pair
 from darksecrets.core.arrays import Floats
+from darksecrets.core.models.tokenizing import fits
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats.ratios import ratio, share
 
@@ -39,6 +40,7 @@ def judge(
     tokenizer: PreTrainedTokenizerBase,
     counts: NGrams,
     pairs: Sequence[Pair],
+    max_length: int,
 ) -> pd.DataFrame:
     """Rows of `MINIMAL_PAIRS` of one model.
 
@@ -47,42 +49,47 @@ def judge(
         tokenizer: Its tokenizer.
         counts: Of the texts of the run.
         pairs: The pairs.
+        max_length: Longest sequence that the model is to read, in tokens; pairs with a longer
+            sentence are left out, like those with words that the tokenizer does not know.
 
     Raises:
-        InputError: The tokenizer does not know a word of any pair.
+        InputError: All pairs are left out.
     """
-    known = [not _has_unknown(tokenizer, pair) for pair in pairs]
-    if not any(known):
+    legible = [_is_legible(tokenizer, pair, max_length) for pair in pairs]
+    if not any(legible):
         raise InputError(
-            f"The tokenizer knows all words of none of the {len(pairs)} pairs, such as "
-            f"{pairs[0].right!r}. Give predictions.pairs in the language of the encoder."
+            f"Of none of the {len(pairs)} pairs, such as {pairs[0].right!r}, the tokenizer knows "
+            f"all words and makes at most {max_length} tokens. Give predictions.pairs in the "
+            "language of the encoder, or raise fine_tuning.max_length."
         )
-    read = [pair for pair, flag in zip(pairs, known, strict=True) if flag]
+    read = [pair for pair, flag in zip(pairs, legible, strict=True) if flag]
     texts = [text for pair in read for text in (pair.right, pair.wrong)]
     plain = pseudo_log_likelihoods(model, tokenizer, texts)
     whole = plain.copy()
     split = [number for number, text in enumerate(texts) if has_split_word(tokenizer, text)]
     some = [texts[number] for number in split]
     whole[split] = pseudo_log_likelihoods(model, tokenizer, some, whole_words=True)
-    unknown = Counter(pair.phenomenon for pair, flag in zip(pairs, known, strict=True) if not flag)
+    left_out = Counter(
+        pair.phenomenon for pair, flag in zip(pairs, legible, strict=True) if not flag
+    )
     likelihoods = {
         "accuracy": plain,
         "whole_words": whole,
         "unigrams": counts.log_likelihoods(texts, pairs=False),
         "bigrams": counts.log_likelihoods(texts, pairs=True),
     }
-    return pair_rows(read, likelihoods, unknown)
+    return pair_rows(read, likelihoods, left_out)
 
 
 def pair_rows(
-    pairs: Sequence[Pair], likelihoods: Mapping[str, Floats], unknown: Mapping[str, int]
+    pairs: Sequence[Pair], likelihoods: Mapping[str, Floats], left_out: Mapping[str, int]
 ) -> pd.DataFrame:
     """Rows of `MINIMAL_PAIRS`, without the columns that name the model.
 
     Args:
         pairs: The pairs.
         likelihoods: By column, [2 · pairs] those of right and wrong sentences in turn.
-        unknown: By phenomenon, how many of its pairs have been left out.
+        left_out: By phenomenon, how many of its pairs have been left out.
     """
     right = pd.DataFrame(
         {
@@ -105,15 +112,17 @@ def pair_rows(
                 **{name: float(own[name].mean()) for name in _MEANS},
                 **over.columns("over_bigrams", -1, 1),
                 "pairs": len(own),
-                "left_out": unknown.get(str(phenomenon), 0),
+                "left_out": left_out.get(str(phenomenon), 0),
             }
         )
     return pd.DataFrame(rows)
 
 
-def _has_unknown(tokenizer: PreTrainedTokenizerBase, pair: Pair) -> bool:
-    ids = tokenizer([pair.right, pair.wrong])["input_ids"]
-    return any(tokenizer.unk_token_id in own for own in ids)
+def _is_legible(tokenizer: PreTrainedTokenizerBase, pair: Pair, max_length: int) -> bool:
+    texts = (pair.right, pair.wrong)
+    if not all(fits(tokenizer, text, max_length) for text in texts):
+        return False
+    return not any(tokenizer.unk_token_id in ids for ids in tokenizer(list(texts))["input_ids"])
 
 
 def _is_right(likelihoods: Floats) -> Floats:

@@ -67,15 +67,18 @@ class Gap:
     wrong: int
 
 
-def find_gaps(tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair]) -> list[Gap]:
+def find_gaps(
+    tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair], max_length: int
+) -> list[Gap]:
     """The gaps of pairs about verbs whose sentences differ in one piece that is known.
 
     Args:
         tokenizer: Of a model that predicts masked words.
         pairs: Pairs; those about something else have no gap.
+        max_length: Longest sequence that the model is to read, in tokens; longer ones have no gap.
     """
     gaps = (_gap(tokenizer, pair) for pair in pairs if is_about_verbs(pair))
-    return [gap for gap in gaps if gap is not None]
+    return [gap for gap in gaps if gap is not None and len(gap.ids) <= max_length]
 
 
 def is_about_verbs(pair: Pair) -> bool:
@@ -84,7 +87,7 @@ def is_about_verbs(pair: Pair) -> bool:
 
 
 def _gap(tokenizer: PreTrainedTokenizerBase, pair: Pair) -> Gap | None:
-    right, wrong = tokenizer([pair.right, pair.wrong])["input_ids"]
+    right, wrong = tokenizer([pair.right, pair.wrong], verbose=False)["input_ids"]
     if len(right) != len(wrong) or tokenizer.unk_token_id in (*right, *wrong):
         return None
     places = [place for place, number in enumerate(right) if number != wrong[place]]

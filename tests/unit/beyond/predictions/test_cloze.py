@@ -24,6 +24,7 @@ from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify
 
 TINY = RESOURCES / "tiny-bert"
+LONGEST = 128
 SHIPPED = read_items(RESOURCES / "corpus" / "cloze.jsonl")
 
 
@@ -76,7 +77,7 @@ def test_what_is_wrong_is_said(tmp_path, content, message):
 
 def test_answers_are_those_of_a_loop_one_sentence_at_a_time():
     model, tokenizer = load_masked(TINY), load_tokenizer(TINY)
-    items, left_out = answerable(tokenizer, SHIPPED[::7])
+    items, left_out = answerable(tokenizer, SHIPPED[::7], LONGEST)
     assert sum(left_out.values()) == len(SHIPPED[::7]) - len(items)
     reference = AutoModelForMaskedLM.from_pretrained(TINY).eval()
     for answer in answers(model, tokenizer, items):
@@ -98,7 +99,7 @@ def test_an_encoder_that_prefers_no_word_is_never_right():
     with torch.no_grad():
         model.get_output_embeddings().weight.zero_()
         model.get_output_embeddings().bias.zero_()
-    items, _ = answerable(tokenizer, SHIPPED[::7])
+    items, _ = answerable(tokenizer, SHIPPED[::7], LONGEST)
     ranks = {answer.rank for answer in answers(model, tokenizer, items)}
     assert ranks == {model.config.vocab_size}
 
@@ -106,7 +107,7 @@ def test_an_encoder_that_prefers_no_word_is_never_right():
 @pytest.mark.parametrize("sentence", ["the dog sees the [MASK].", "the [MASK], the dog", "[MASK]!"])
 def test_punctuation_beside_the_gap_is_no_part_of_the_word(sentence):
     item = Item(sentence, "cat", "made up", "", "1")
-    kept, left_out = answerable(load_tokenizer(TINY), [item])
+    kept, left_out = answerable(load_tokenizer(TINY), [item], LONGEST)
     assert (kept, left_out) == ([item], Counter())
 
 
@@ -114,11 +115,24 @@ def test_words_of_several_pieces_are_left_out_and_counted():
     tokenizer = load_tokenizer(TINY)
     long = Item("A dog is a [MASK].", "misunderstanding", "x", "", "1")
     short = Item("Emma was sad because [MASK] slept.", "she", "x", "", "2")
-    kept, left_out = answerable(tokenizer, [long, short])
+    kept, left_out = answerable(tokenizer, [long, short], LONGEST)
     assert kept == [short]
     assert left_out == {"x": 1}
     with pytest.raises(InputError, match="is a single piece"):
-        answerable(tokenizer, [long])
+        answerable(tokenizer, [long], LONGEST)
+
+
+def test_sentences_that_the_encoder_cannot_read_are_left_out_and_counted():
+    model, tokenizer = load_masked(TINY), load_tokenizer(TINY)
+    positions = model.config.max_position_embeddings
+    words = " ".join(["dog"] * (positions - 6))
+    whole = Item(f"{words} and [MASK] slept.", "she", "x", "", "1")
+    long = Item(f"dog {whole.sentence}", "she", "x", "", "2")
+    kept, left_out = answerable(tokenizer, [long, whole], positions)
+    assert (kept, left_out) == ([whole], {"x": 1})
+    assert len(answers(model, tokenizer, kept)) == 1
+    with pytest.raises(InputError, match=f"at most {positions} tokens"):
+        answerable(tokenizer, [long], positions)
 
 
 def made(condition: str, ranks: list[int], best: list[int], logs: list[float]) -> list[Answer]:

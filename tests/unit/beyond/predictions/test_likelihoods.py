@@ -21,6 +21,7 @@ from darksecrets.core.run.files import RESOURCES
 from darksecrets.core.run.tables import identify
 
 TINY = RESOURCES / "tiny-bert"
+LONGEST = 128
 TEXTS = ["The dog slept.", "Unbelievable screwdrivers were sold to Alice.", "No."]
 PAIRS = read_pairs(RESOURCES / "corpus" / "pairs.jsonl")
 
@@ -76,7 +77,7 @@ def test_random_weights_are_right_in_half_of_the_pairs(tiny, tmp_path):
     draw = Draw.of("random/seed-1", 0.02)
     draw_from_normal(model, draw.seed, draw.std)
     some = choose_pairs(PAIRS, 60, 0)
-    rows = judge(model, tokenizer, NGrams(tokenizer, []), some)
+    rows = judge(model, tokenizer, NGrams(tokenizer, []), some, LONGEST)
     weighted = float((rows["accuracy"] * rows["pairs"]).sum() / rows["pairs"].sum())
     assert weighted == pytest.approx(0.5, abs=0.12)
     table = identify(rows, None, "random/seed-1")
@@ -87,7 +88,7 @@ def test_random_weights_are_right_in_half_of_the_pairs(tiny, tmp_path):
 def test_counts_of_nothing_are_equal_and_count_half(tiny):
     model, tokenizer = tiny
     pairs = [Pair("The dog slept.", "The cat slept.", "x"), Pair("A dog.", "A cat.", "x")]
-    row = judge(model, tokenizer, NGrams(tokenizer, []), pairs).iloc[0]
+    row = judge(model, tokenizer, NGrams(tokenizer, []), pairs, LONGEST).iloc[0]
     assert row["unigrams"] == row["bigrams"] == 0.5
     assert row["pairs"] == 2
 
@@ -96,10 +97,22 @@ def test_unknown_words_are_left_out_and_counted(tiny):
     model, tokenizer = tiny
     strange = Pair("The dog 犬.", "The cat 犬.", "x")
     known = Pair("The dog slept.", "The dog sleep.", "x")
-    row = judge(model, tokenizer, NGrams(tokenizer, []), [strange, known]).iloc[0]
+    row = judge(model, tokenizer, NGrams(tokenizer, []), [strange, known], LONGEST).iloc[0]
     assert (row["pairs"], row["left_out"]) == (1, 1)
-    with pytest.raises(InputError, match="knows all words of none of the 1 pairs"):
-        judge(model, tokenizer, NGrams(tokenizer, []), [strange])
+    with pytest.raises(InputError, match="Of none of the 1 pairs"):
+        judge(model, tokenizer, NGrams(tokenizer, []), [strange], LONGEST)
+
+
+def test_pairs_that_the_encoder_cannot_read_are_left_out_and_counted(tiny):
+    model, tokenizer = tiny
+    positions = model.config.max_position_embeddings
+    words = "very " * positions
+    long = Pair(f"The dog is {words} old.", f"The dog are {words} old.", "x")
+    short = Pair("The dog slept.", "The dog sleep.", "x")
+    row = judge(model, tokenizer, NGrams(tokenizer, []), [long, short], positions).iloc[0]
+    assert (row["pairs"], row["left_out"]) == (1, 1)
+    with pytest.raises(InputError, match=f"makes at most {positions} tokens"):
+        judge(model, tokenizer, NGrams(tokenizer, []), [long], positions)
 
 
 def test_pairs_are_drawn_by_kind():

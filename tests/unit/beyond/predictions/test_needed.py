@@ -27,6 +27,7 @@ from darksecrets.core.run.tables import identify
 from darksecrets.paper.ablation.statistics import Resampling
 
 TINY = RESOURCES / "tiny-bert"
+LONGEST = 128
 PAIRS = read_pairs(RESOURCES / "corpus" / "pairs.jsonl")
 RESAMPLING = Resampling(bootstrap=300, permutations=300, splits=10, seed=1)
 LAYERS, HEADS = 3, 4
@@ -48,7 +49,7 @@ def test_gaps_are_of_verbs_that_differ_in_one_known_piece(tiny):
         Pair("The dogs are old.", "The dogs is very old.", "agreement", 0),  # lengths
         Pair("The dogs 犬 are.", "The dogs 犬 is.", "agreement", 0),  # unknown
     ]
-    found = find_gaps(tokenizer, [right, *others, blimp])
+    found = find_gaps(tokenizer, [right, *others, blimp], LONGEST)
     assert [tokenizer.decode(gap.ids) for gap in found] == [
         "[CLS] the dogs [MASK] old. [SEP]",
         "[CLS] the dog [MASK] old. [SEP]",
@@ -56,11 +57,15 @@ def test_gaps_are_of_verbs_that_differ_in_one_known_piece(tiny):
     words = [tokenizer.convert_ids_to_tokens([gap.right, gap.wrong]) for gap in found]
     assert words == [["are", "is"], ["was", "were"]]
     assert [gap.ids[gap.place] for gap in found] == [tokenizer.mask_token_id] * 2
+    longest = max(len(gap.ids) for gap in found)
+    assert find_gaps(tokenizer, [right, blimp], longest) == found
+    shorter = [gap for gap in found if len(gap.ids) < longest]
+    assert find_gaps(tokenizer, [right, blimp], longest - 1) == shorter
 
 
 def test_choices_are_those_of_single_passes_with_uniform_attention(tiny):
     model, tokenizer = tiny
-    gaps = find_gaps(tokenizer, PAIRS[::6])
+    gaps = find_gaps(tokenizer, PAIRS[::6], LONGEST)
     choices = Choices.of(gaps, tokenizer, seed=3)
     swept = sweep_choices(model, choices)
     assert set(choices.split.labels) == {0, 1}, "no class is always right"

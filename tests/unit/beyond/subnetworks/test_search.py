@@ -29,6 +29,7 @@ from darksecrets.core.run.tables import identify
 
 EXAMPLES = 20
 ROWS = searching.Examples(range(8), range(8, EXAMPLES))
+RNG = np.random.default_rng(1)
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def test_importance_is_the_mean_absolute_slope_of_every_example(case):
 
 def test_the_search_is_that_of_a_plain_loop(case):
     share = 0.8
-    found = searching.search(case.model, case.split, case.task, ROWS, share)
+    found = searching.search(case.model, case.split, case.task, ROWS, share, RNG)
     metric = METRICS[case.task.metrics[0]]
 
     def score(parts: Parts) -> float:
@@ -215,6 +216,21 @@ def test_the_search_is_that_of_a_plain_loop(case):
     assert len(scores) > 1, "something can be removed"
 
 
+def test_models_that_need_no_part_agree_on_none_that_they_keep(case):
+    """Two seeds whose gates have no slope and whose scores never fall: what is left is chance."""
+    model = copy.deepcopy(case.model)
+    with torch.no_grad():
+        for weight in model.classifier.parameters():
+            weight.zero_()
+    kept = [
+        searching.search(model, case.split, case.task, ROWS, 1.0, np.random.default_rng(seed)).good
+        for seed in range(8)
+    ]
+    assert {parts.size for parts in kept} == {(1, 1)}
+    assert len({tuple(np.argwhere(parts.heads)[0]) for parts in kept}) > 3
+    assert len({int(parts.mlps.argmax()) for parts in kept}) > 1
+
+
 def found_with(heads: list[list[int]], mlps: list[int]) -> searching.SearchResult:
     steps = np.array(heads), np.array(mlps)
     return searching.SearchResult(Parts(steps[0] == 0, steps[1] == 0), *steps, scores=[1.0])
@@ -222,7 +238,7 @@ def found_with(heads: list[list[int]], mlps: list[int]) -> searching.SearchResul
 
 def test_a_share_that_nothing_smaller_reaches_keeps_the_whole_model(case, tmp_path):
     """Then the rest, which is bad, is empty; all are predicted and scored, and say so."""
-    found = searching.search(case.model, case.split, case.task, ROWS, np.inf)
+    found = searching.search(case.model, case.split, case.task, ROWS, np.inf, RNG)
     assert found.good.size == Parts.every(shape_of(case.model)).size
     assert found.bad().size == (0, 0)
     table = subnetworks(case.model, found, draws=2, seed=1)
@@ -282,7 +298,7 @@ def test_random_subnetworks_have_exactly_the_size_and_differ():
 
 
 def test_the_table_has_every_part_of_every_subnetwork(case, tmp_path):
-    found = searching.search(case.model, case.split, case.task, ROWS, 0.9)
+    found = searching.search(case.model, case.split, case.task, ROWS, 0.9, RNG)
     table = subnetworks(case.model, found, draws=3, seed=5)
     file = tmp_path / "subnetworks.csv"
     t.SUBNETWORKS.write(identify(table, case.task.name, "finetuned/seed-1"), file)
@@ -306,7 +322,7 @@ def test_the_table_has_every_part_of_every_subnetwork(case, tmp_path):
 
 
 def test_predictions_are_those_of_models_that_are_run(case):
-    found = searching.search(case.model, case.split, case.task, ROWS, 0.9)
+    found = searching.search(case.model, case.split, case.task, ROWS, 0.9, RNG)
     table = subnetworks(case.model, found, draws=2, seed=5)
     model = copy.deepcopy(case.model)
     result = predicted(model, case.split, case.task, table)
@@ -329,7 +345,7 @@ def test_families_of_encoders_are_searched(family, tmp_path):
     task = TASKS["RTE"]
     model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).eval()
     split = examples(task, model.config.pad_token_id)
-    found = searching.search(model, split, task, ROWS, 0.8)
+    found = searching.search(model, split, task, ROWS, 0.8, RNG)
     table = subnetworks(model, found, draws=2, seed=1)
     result = predicted(model, split, task, table)
     assert len(result.sets) == 1 + 4
@@ -341,7 +357,7 @@ def test_a_loss_that_is_not_finite_is_named(case):
     with torch.no_grad():
         broken.classifier.register_forward_hook(lambda *given: given[2] * torch.nan)
     with pytest.raises(InputError, match="not finite"):
-        searching.search(broken, case.split, case.task, ROWS, 0.9)
+        searching.search(broken, case.split, case.task, ROWS, 0.9, RNG)
 
 
 def test_accuracy_decides_where_a_task_has_it():

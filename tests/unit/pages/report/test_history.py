@@ -141,8 +141,8 @@ def test_scores_are_those_of_the_table_by_task_metric_and_state(tmp_path):
     pd.DataFrame(rows, columns=columns).to_csv(file, index=False)
     titles = {"accuracy": "Acc", "f1": "F1 <&>"}
     cells = Cells(opening.scores(file, titles, ["<i>"])).rows
-    assert ["RTE", "Acc", "73.6 ± 3.5", "", "", "46.0 ± 6.1†", "50.2"] in cells
-    assert ["<i>", "F1 <&>", "82.5 ± 0.5†‡", "", "", "−2.5 ± 0.5", ""] in cells
+    assert ["RTE", "Acc", "46.0 ± 6.1†", "", "", "73.6 ± 3.5", "50.2"] in cells
+    assert ["<i>", "F1 <&>", "−2.5 ± 0.5", "", "", "82.5 ± 0.5†‡", ""] in cells
     assert not any(cell.startswith("50.4") for row in cells for cell in row)
 
 
