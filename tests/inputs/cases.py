@@ -12,7 +12,7 @@ from shipped import DATA, MODEL
 from snakemake.common.configfile import load_configfile
 
 from darksecrets.core.run.errors import InputError
-from workflow.lib import configuration, preflight
+from workflow.lib import ambiguous_yaml, configuration, preflight
 
 Config = dict[str, Any]
 Make = Callable[[Path], Config | Path]
@@ -65,7 +65,7 @@ def message_of(config: Mapping[str, Any] | Path, *, looking: bool = False) -> st
         given = config
         if isinstance(config, Path):
             given = load_configfile(config)
-            configuration.refuse_ambiguous_yaml([config])
+            ambiguous_yaml.refuse([config])
         resolved = configuration.resolve(given, needs_data=not looking)
         preflight.check(resolved, looking=looking)
         if looking:

@@ -1,7 +1,4 @@
-"""The configuration of a run: checked against the schema and filled in with its defaults.
-
-Runs whose data or model differ cannot share a results folder; ``origin`` is what must not change.
-"""
+"""The configuration of a run: checked against the schema and filled in with its defaults."""
 
 from __future__ import annotations
 
@@ -9,33 +6,23 @@ import contextlib
 import copy
 import difflib
 import functools
-import hashlib
-import itertools
 import json
 import math
 import operator
 import os
 import re
-from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, cast
 
 import jsonschema
-import yaml
 
 from darksecrets.beyond import analyses
 from darksecrets.core.run.errors import InputError
-from darksecrets.core.run.files import PACKAGE, PROJECT, read_yaml, write_json
+from darksecrets.core.run.files import PACKAGE, PROJECT, read_yaml
 from workflow.lib import constants, tasks
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
-
-# Keys that a source uses besides `source` itself; other keys do not distinguish runs.
-_ORIGIN: dict[str, dict[str | None, tuple[str, ...]]] = {
-    "data": {None: (), "tsv": ("folder",), "hub": ("repository", "revision")},
-    "model": {"folder": ("folder",), "hub": ("id", "revision")},
-}
 
 SHIPPED_LINKS = "darksecrets/resources/corpus/frames.tsv"
 """Frame-semantic links of runs that name no others."""
@@ -66,7 +53,6 @@ _TYPES = {
 _PROJECT = "<project>/"
 """Beginning of paths in a configuration that are within the project's folder."""
 
-_DIGEST = "sha256"  # key of `origin.json`
 _LONGEST_FOUND = 200  # characters of a value that a message shows
 _HUB_NAME = re.compile(r"([A-Za-z0-9_][\w.-]*/)?[A-Za-z0-9_][\w.-]{0,95}", re.ASCII)
 _REVISION = re.compile(r"[A-Za-z0-9_][\w./-]*", re.ASCII)
@@ -94,61 +80,6 @@ def load_schema() -> dict[str, Any]:
         if one.settings:
             schema["properties"][one.name] = one.settings.schema()
     return schema
-
-
-def leave_out_other_origins(
-    config: Mapping[str, Any],
-    written: Sequence[Mapping[str, Any]],
-    asked: Mapping[str, Any],
-    *,
-    demonstration: bool,
-) -> tuple[dict[str, Any], list[str]]:
-    """Leave out what configuration files say of data or a model that the command line replaces.
-
-    Snakemake merges ``--config 'model={source: folder, folder: my-bert}'`` into the section of a
-    file, so that a model would keep the name of another one in every figure.
-
-    Args:
-        config: The configuration, merged, without defaults.
-        written: What stands in the configuration files; later ones replace earlier ones.
-        asked: What the command line gives by ``--config``.
-        demonstration: Whether the file is the demonstration's, which trains as its model needs.
-
-    Returns:
-        The configuration, and the keys left out, such as ``model.name``.
-    """
-    left = copy.deepcopy(dict(config))
-    gone = []
-    for section in _ORIGIN:
-        given, merged = asked.get(section), left.get(section)
-        sections = [file.get(section) for file in reversed(written)]
-        before = ChainMap(*(each for each in sections if isinstance(each, dict)))
-        if not isinstance(given, Mapping) or not isinstance(merged, dict):
-            continue
-        if not _is_another_origin(section, given, merged, before):
-            continue
-        for key in set(merged) - set(given) - {"source"}:
-            del merged[key]
-            gone.append(f"{section}.{key}")
-        training = left.get("fine_tuning")
-        if section == "model" and demonstration and isinstance(training, dict):
-            for key in set(training) - set(asked.get("fine_tuning", ())):
-                del training[key]
-                gone.append(f"fine_tuning.{key}")
-    return left, sorted(gone)
-
-
-def _is_another_origin(
-    section: str,
-    given: Mapping[str, Any],
-    merged: Mapping[str, Any],
-    before: Mapping[str, Any],
-) -> bool:
-    """Whether the command line gives another place than the files do, and it was merged."""
-    if any(merged.get(key) != value for key, value in given.items()):
-        return False  # this workflow is a module of one whose section of that name is another
-    places = {"source", *itertools.chain(*_ORIGIN[section].values())} - {"revision"}
-    return any(before.get(key) not in (None, given[key]) for key in places & set(given))
 
 
 def _short(value: object) -> str:
@@ -327,71 +258,6 @@ def _as_meant(value: Any, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a
     return named[value] if value in named else _read_text(value, _kinds(schema))
 
 
-def refuse_ambiguous_yaml(paths: Iterable[Path]) -> None:
-    """Refuse what YAML takes without a word, but not as it seems to be meant.
-
-    Args:
-        paths: Files of a configuration, in YAML or JSON.
-
-    Raises:
-        InputError: A key stands twice in a mapping, of which YAML keeps the last value; or a number
-            is ``010``, which is 8, or ``1:30``, which is 90. The message names the line.
-    """
-    for path in paths:
-        text = path.read_text(encoding="utf-8")
-        try:
-            document = yaml.compose(text, yaml.SafeLoader)
-        except yaml.YAMLError:
-            continue  # JSON with tabs, which Snakemake has read
-        for node in _nodes(document):
-            if isinstance(node, yaml.MappingNode):
-                _refuse_keys(path, node)
-            elif isinstance(node, yaml.ScalarNode):
-                _refuse_other_base(path, node)
-
-
-def _refuse_other_base(path: Path, node: yaml.ScalarNode) -> None:
-    """Refuse a number that is not decimal, although it looks so."""
-    if node.tag in _NUMERIC and re.search(r"^[-+]?0[\d_]+$|:", node.value):
-        raise InputError(
-            f"{path}, line {node.start_mark.line + 1}: YAML reads {node.value} in another "
-            "base than 10. Write a decimal number, or put a text in quotes."
-        )
-
-
-_NUMERIC = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-
-
-def _refuse_keys(path: Path, mapping: yaml.MappingNode) -> None:
-    """Refuse a mapping of YAML in which a key stands twice; ``1`` and ``"1"`` are one."""
-    lines: dict[str, int] = {}
-    for key, _ in mapping.value:
-        if isinstance(key, yaml.ScalarNode):
-            line = key.start_mark.line + 1
-            if first := lines.get(key.value):
-                raise InputError(
-                    f"{path}, line {line}: the key '{key.value}' stands there twice (first in line "
-                    f"{first}), of which only the last value would be used. Join the two, or "
-                    "remove one."
-                )
-            lines[key.value] = line
-
-
-def _nodes(node: yaml.Node | None) -> Iterator[yaml.Node]:
-    """The nodes of a document, each once; anchors may be used several times."""
-    left, seen = [node], set()
-    while left:
-        each = left.pop()
-        if each is None or id(each) in seen:
-            continue
-        seen.add(id(each))
-        yield each
-        if isinstance(each, yaml.SequenceNode):
-            left += each.value
-        elif isinstance(each, yaml.MappingNode):
-            left += [part for pair in each.value for part in pair]
-
-
 def _kinds(schema: Mapping[str, Any]) -> set[str]:
     """The types that a schema allows, by their names in it."""
     given = schema.get("type", ())
@@ -502,140 +368,6 @@ def _fill_defaults(value: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
         entry = copy.deepcopy(value[key] if key in value else part["default"])
         filled[key] = _fill_defaults(entry, part) if "properties" in part else entry
     return filled
-
-
-def origin(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Where the data and model of a resolved configuration come from."""
-    return {
-        section: {
-            key: config[section][key] for key in ("source", *sources[config[section]["source"]])
-        }
-        for section, sources in _ORIGIN.items()
-    }
-
-
-def record_origin(content: Mapping[str, Any], record: Path) -> None:
-    """Write an origin, or its part of the model, with a digest that tells if it is damaged."""
-    write_json({**content, _DIGEST: _digest(content)}, record)
-
-
-def _read_origin(record: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(record.read_bytes())
-        expected = content.pop(_DIGEST)
-        if (found := _digest(content)) == expected:
-            return dict(content)
-        problem = f"its content has the digest {found}, not {expected}"
-    except (ValueError, AttributeError, KeyError, TypeError) as error:
-        problem = f"it is not an origin with a digest in JSON ({error!r})"
-    raise InputError(
-        f"{record}: {problem}. The file says where the data and the model of this run came from. "
-        "Remove the file if they are those of the configuration: the next run writes it again. "
-        "If you do not know, remove the folder."
-    )
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def check_results_folder(
-    config: Mapping[str, Any], results: Path, *, needs_data: bool = True
-) -> None:
-    """Stop if ``results`` holds a run whose data or model have another origin.
-
-    The data are not compared if they are not needed, or if only text was looked at until now.
-
-    Raises:
-        InputError: Names what differs, or a file that is where a folder should be.
-    """
-    for path in (results, *results.parents):
-        if path.exists() and not path.is_dir():
-            raise InputError(
-                f"run: the file {path} is where the folder of the results should be. Give this "
-                "run another name (`run:`), or move that file away."
-            )
-    record = results / "origin.json"
-    if not record.is_file():
-        return
-    found, expected = _read_origin(record), origin(config)
-    for content in (found, expected):
-        if "data" not in found or not needs_data:
-            content.pop("data", None)
-    if found != expected:
-        raise InputError(
-            f"{results} holds a run of another configuration:\n  there    {json.dumps(found)}\n"
-            f"  asked for {json.dumps(expected)}\nGive this run another name (`run:`), or move "
-            "that folder away."
-        )
-
-
-def is_paper_run(config: Mapping[str, Any]) -> bool:
-    """Whether the paper's numbers are comparable: bert-base-uncased on GLUE from the Hub."""
-    return bool(
-        config["model"]["source"] == "hub"
-        and config["model"]["id"].split("/")[-1] == "bert-base-uncased"
-        and config["data"]["source"] == "hub"
-        and config["data"]["repository"].split("/")[-1] == "glue"
-        and not set(own_data(config)) & set(tasks.shipped())
-    )
-
-
-def own_data(config: Mapping[str, Any]) -> list[str]:
-    """Tasks of a resolved configuration whose data are not those of section ``data``."""
-    return [
-        name
-        for name, entry in config["tasks"].items()
-        if tasks.has_own_data(name, entry, config["data"])
-    ]
-
-
-def describe(config: Mapping[str, Any]) -> str:
-    """Short description of a run's model and data, for figures and tables."""
-    data, own = config["data"], own_data(config)
-    data_origin = {
-        None: "",
-        "tsv": f"{Path(data['folder'] or '').name or 'TSV'} (TSV)",
-        "hub": data["repository"],
-    }
-    shared = data["name"] or data_origin[data["source"]]
-    parts = [shared if len(own) < len(config["tasks"]) else "", ", ".join(own)]
-    return f"{describe_model(config)} · {' and '.join(filter(None, parts))}"
-
-
-def describe_model(config: Mapping[str, Any]) -> str:
-    """Short description of a run's pre-trained model."""
-    model = config["model"]
-    if model["name"]:
-        return str(model["name"])
-    if model["source"] == "folder":
-        return "/".join(Path(model["folder"] or "").parts[-2:])
-    return str(model["id"])
-
-
-def origins(config: Mapping[str, Any]) -> dict[str, str]:
-    """Where the model, the data and the frame-semantic links of a run come from, with revisions."""
-    model, data, links = (config[name] for name in ("model", "data", "framenet"))
-    place = {"folder": f" in {model['folder']}", "hub": f", revision {model['revision']}"}
-    data_origin = {
-        None: "",
-        "tsv": f"files in {data['folder']}",
-        "hub": f"{data['repository']}, revision {data['revision']}",
-    }
-    own = own_data(config)
-    shared = [data_origin[data["source"]]] if len(own) < len(config["tasks"]) else []
-    return {
-        "Model": describe_model(config) + place[model["source"]],
-        "Data": "; ".join([*shared, *(f"{name}: {_place(config['tasks'][name])}" for name in own)]),
-        "Links": "FrameNet 1.7" if links["source"] == "nltk" else str(links["path"]),
-    }
-
-
-def _place(entry: Mapping[str, Any]) -> str:
-    """Where a task of one's own comes from."""
-    if "hub" in entry:
-        return f"{entry['hub']['repository']}, revision {entry['hub']['revision']}"
-    return f"{entry['files']['train']} and {entry['files']['validation']}"
 
 
 def seeds_in_words(config: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ from darksecrets.paper.features import annotation
 from darksecrets.paper.finetuning import preflight as finetuning
 from darksecrets.paper.framenet import preflight as framenet
 from darksecrets.paper.patterns import preflight as patterns
-from workflow.lib import configuration, resources
+from workflow.lib import configuration, origins, resources
 
 #: What an encoder or the texts may lack, and how to find why; the record of a run is `LEFT_OUT`.
 CAPABILITIES: dict[Capability, Callable[[Mapping[str, Any], Path], str]] = {
@@ -91,7 +91,7 @@ def check(config: Mapping[str, Any], *, looking: bool = False) -> None:
         )
     check_temporary_folder()
     results = configuration.results_folder(config)
-    configuration.check_results_folder(config, results, needs_data=not looking)
+    origins.check_results_folder(config, results, needs_data=not looking)
     if not looking:
         configuration.check_places(config)
     further = analyses.checks(config["analyses"])
@@ -251,15 +251,15 @@ def record_run(config: Mapping[str, Any], *, looking: bool = False) -> None:
         config: A resolved configuration, and what `left_out` has found.
         looking: Whether all jobs are those of a look at text.
     """
-    results, origin = configuration.results_folder(config), configuration.origin(config)
+    results, origin = configuration.results_folder(config), origins.origin(config)
     record = results / "origin.json"
     if looking:
         if not record.is_file():
-            configuration.record_origin({"model": origin["model"]}, record)
+            origins.record_origin({"model": origin["model"]}, record)
         return
     given = {key: value for key, value in config.items() if key not in DERIVED}
     write_text(yaml.safe_dump(given, sort_keys=False), results / "config.yaml")
-    configuration.record_origin(origin, record)
+    origins.record_origin(origin, record)
     if any(config[LEFT_OUT].values()):
         write_json(config[LEFT_OUT], _record(config))
     else:

@@ -19,9 +19,17 @@ from darksecrets.core.run.files import PACKAGE, PROJECT, RESOURCES
 from darksecrets.core.run.shown import tables_of
 from darksecrets.pages import contracts
 from darksecrets.pages.claims import registry
-from workflow.lib import compat, configuration, imports, preflight, resources
+from workflow.lib import (
+    ambiguous_yaml,
+    compat,
+    configuration,
+    imports,
+    origins,
+    preflight,
+    resources,
+)
 
-merged, other_origin = configuration.leave_out_other_origins(
+merged, other_origin = origins.leave_out_other_origins(
     config,
     [load_configfile(path) for path in workflow.configfiles],
     workflow.config_settings.config,
@@ -35,7 +43,7 @@ try:
     # jobs are, see `check_data`.
     has_text = config.get("text") is not None
     if workflow.is_main_process:
-        configuration.refuse_ambiguous_yaml(map(Path, workflow.configfiles))
+        ambiguous_yaml.refuse(map(Path, workflow.configfiles))
     config.update(configuration.resolve(config, needs_data=not has_text))
     if workflow.is_main_process:
         preflight.check(config, looking=has_text)
@@ -87,12 +95,12 @@ STATES = ("pretrained", *FINETUNED_STATES)
 # An encoder that learned nothing, beside every statistic of maps.
 RANDOM_MODEL = f"random/seed-{config['seeds'][0]}"
 NOT_FINETUNED = ("pretrained", "frozen")
-RUN_LABEL = f"run {config['run']} · {configuration.describe(config)}"
+RUN_LABEL = f"run {config['run']} · {origins.describe(config)}"
 # Of figures about the pre-trained encoder, which read no data of the tasks.
-ENCODER_LABEL = f"run {config['run']} · {configuration.describe_model(config)}"
-PAPER = configuration.is_paper_run(config)
+ENCODER_LABEL = f"run {config['run']} · {origins.describe_model(config)}"
+PAPER = origins.is_paper_run(config)
 # What the configuration says about where the run's results come from.
-FACTS = {"seeds": configuration.seeds_in_words(config), "origins": configuration.origins(config)}
+FACTS = {"seeds": configuration.seeds_in_words(config), "origins": origins.describe_sources(config)}
 TASKS = {name: Task.from_entry(name, entry) for name, entry in config["tasks"].items()}
 # What jobs need to know of a task: all about its data, or only what prepared examples are.
 DATA_KEYS = ("text", "label", "labels", "range", "files", "columns", "hub", "flawed")

@@ -11,7 +11,7 @@ from darksecrets.beyond import analyses
 from darksecrets.beyond.landscape import declared as landscape
 from darksecrets.core.run.errors import InputError
 from tools import reference
-from workflow.lib import configuration
+from workflow.lib import configuration, origins
 from workflow.lib.configuration import load_schema, resolve
 from workflow.lib.tasks import shipped
 
@@ -46,7 +46,7 @@ def test_a_run_of_one_seed_is_a_part_of_the_paper():
     assert part["tasks"] == {task: own[task] for task in ("MRPC", "STS-B", "RTE")}
     for section in ("data", "model", "fine_tuning", "samples", "framenet", "attention"):
         assert part[section] == whole[section]
-    assert configuration.is_paper_run(part)
+    assert origins.is_paper_run(part)
 
 
 def test_paper_configuration_is_the_protocol_of_the_paper(root):
@@ -56,13 +56,13 @@ def test_paper_configuration_is_the_protocol_of_the_paper(root):
     assert (tuning["batch_size"], tuning["epochs"], tuning["max_length"]) == (32, 3, 128)
     assert tuning["learning_rate"] == 2e-5
     assert config["samples"]["size"] == 1000
-    assert configuration.is_paper_run(config)
+    assert origins.is_paper_run(config)
 
 
 def test_only_bert_base_on_glue_is_compared_with_the_paper():
-    assert not configuration.is_paper_run(resolve(MINIMAL))
+    assert not origins.is_paper_run(resolve(MINIMAL))
     other = {**MINIMAL, "data": {"source": "hub"}, "model": {"source": "hub", "id": "a/other"}}
-    assert not configuration.is_paper_run(resolve(other))
+    assert not origins.is_paper_run(resolve(other))
 
 
 def test_defaults_fill_every_key_and_resolving_twice_changes_nothing():
@@ -201,20 +201,20 @@ def test_a_truth_value_is_no_number():
 
 def test_a_results_folder_of_another_origin_is_refused(tmp_path):
     config = resolve(MINIMAL)
-    configuration.check_results_folder(config, tmp_path)  # nothing there yet
+    origins.check_results_folder(config, tmp_path)  # nothing there yet
     record = tmp_path / "origin.json"
-    configuration.record_origin(configuration.origin(config), record)
+    origins.record_origin(origins.origin(config), record)
     more_epochs = resolve({**MINIMAL, "fine_tuning": {"epochs": 5}, "seeds": [1, 2]})
-    configuration.check_results_folder(more_epochs, tmp_path)
+    origins.check_results_folder(more_epochs, tmp_path)
     other_model = resolve({**MINIMAL, "model": {"source": "folder", "folder": "mine"}})
     with pytest.raises(InputError, match="another configuration") as caught:
-        configuration.check_results_folder(other_model, tmp_path)
+        origins.check_results_folder(other_model, tmp_path)
     assert "mine" in str(caught.value)
 
     for damaged in (record.read_text().replace("source", "Source", 1), "[]", "{}", "", '{"data":'):
         record.write_text(damaged)
         with pytest.raises(InputError, match=r"origin\.json: .*Remove the file"):
-            configuration.check_results_folder(config, tmp_path)
+            origins.check_results_folder(config, tmp_path)
 
 
 def test_every_key_and_analysis_is_in_the_reference(root):
@@ -264,7 +264,7 @@ FILE = {
 def test_no_description_of_another_model_or_of_other_data_is_kept(asked, gone):
     merged = copy.deepcopy(FILE)
     update_config(merged, asked)
-    left, found = configuration.leave_out_other_origins(merged, [FILE], asked, demonstration=True)
+    left, found = origins.leave_out_other_origins(merged, [FILE], asked, demonstration=True)
     assert found == gone
     for key in gone:
         section, name = key.split(".")
@@ -276,7 +276,7 @@ def test_a_name_is_kept_where_only_the_command_line_has_the_folder():
     file = {"model": {"source": "folder", "name": "six layers"}}
     asked = {"model": {"folder": "mine"}}
     merged = {"model": {"source": "folder", "name": "six layers", "folder": "mine"}}
-    found = configuration.leave_out_other_origins(merged, [file], asked, demonstration=False)
+    found = origins.leave_out_other_origins(merged, [file], asked, demonstration=False)
     assert found == (merged, [])
 
 
@@ -286,15 +286,15 @@ def test_the_later_file_counts_and_training_is_kept_outside_the_demonstration():
     merged["model"]["folder"] = "mine"
     later = {"model": {"folder": "mine"}}
     both, last = [FILE, later], [later, FILE]
-    assert configuration.leave_out_other_origins(merged, both, asked, demonstration=False)[1] == []
-    gone = configuration.leave_out_other_origins(merged, last, asked, demonstration=False)[1]
+    assert origins.leave_out_other_origins(merged, both, asked, demonstration=False)[1] == []
+    gone = origins.leave_out_other_origins(merged, last, asked, demonstration=False)[1]
     assert gone == ["model.name"]
 
 
 def test_a_section_of_a_workflow_that_uses_this_one_is_not_touched():
     asked = {"model": {"folder": "a section of theirs"}}
     written = [{"model": {"folder": "another"}}]
-    found = configuration.leave_out_other_origins(FILE, written, asked, demonstration=True)
+    found = origins.leave_out_other_origins(FILE, written, asked, demonstration=True)
     assert found == (FILE, [])
 
 

@@ -25,7 +25,7 @@ rule sample_maps:
         seeds={task: entry["seeds"][0] for task, entry in config["tasks"].items()},
         size=lookup(dpath="patterns/label_maps/size", within=config),
         seed=lookup(dpath="patterns/label_maps/seed", within=config),
-        model=configuration.describe_model(config),
+        model=origins.describe_model(config),
     message:
         "Draw {params.size} maps to label"
     script:

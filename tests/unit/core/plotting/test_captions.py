@@ -13,7 +13,8 @@ from shipped import DATA, MODEL, WORDS
 
 from darksecrets.pages.report import history, opening
 from workflow.lib.captions import plain
-from workflow.lib.configuration import origins, resolve, seeds_in_words
+from workflow.lib.configuration import resolve, seeds_in_words
+from workflow.lib.origins import describe_sources
 from workflow.lib.preflight import CAPABILITIES, LEFT_OUT
 
 MOST = 60
@@ -78,7 +79,7 @@ def render(path: Path, config: dict[str, Any], *, paper: bool) -> str:
 
 def made(config: dict[str, Any]) -> SimpleNamespace:
     """The file of the report that says what made the run, as Snakemake hands it to templates."""
-    facts = history.facts(Path("no run"), seeds_in_words(config), origins(config))
+    facts = history.facts(Path("no run"), seeds_in_words(config), describe_sources(config))
     page = opening.html(facts, history.costs(Path("no run")))
     return SimpleNamespace(name="run.html", path=SimpleNamespace(read_text=lambda: page))
 
