@@ -8,7 +8,7 @@ def main(job: Job) -> None:
     """Write the rank correlations with every measure of heads that the run has."""
     from darksecrets.beyond.head_measures import HEAD_MEASURES
     from darksecrets.beyond.importance.declared import HEAD_IMPORTANCE, IMPORTANT_HEADS
-    from darksecrets.beyond.importance.statistics import important_heads
+    from darksecrets.beyond.importance.measure.statistics import important_heads
     from darksecrets.core.run.shown import tables_of
 
     files = {path.stem: path for path in job.input.all("tables")}

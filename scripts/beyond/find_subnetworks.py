@@ -15,7 +15,8 @@ def main(job: Job) -> dict[str, Any]:
 
     from darksecrets.beyond.importance.measure.gradients import sample
     from darksecrets.beyond.subnetworks.declared import SUBNETWORKS, Settings
-    from darksecrets.beyond.subnetworks.measure import Examples, predicted, search, subnetworks
+    from darksecrets.beyond.subnetworks.measure.running import predicted, subnetworks
+    from darksecrets.beyond.subnetworks.measure.search import Examples, search
     from darksecrets.core.interventions.sweep import check_labels
     from darksecrets.core.models import devices
 

@@ -11,7 +11,8 @@ def main(job: Job) -> None:
         PAIRS,
         profiles_in,
     )
-    from darksecrets.beyond.attention_measures.measure import attended, run
+    from darksecrets.beyond.attention_measures.measure.heads import attended
+    from darksecrets.beyond.attention_measures.measure.running import run
     from darksecrets.core.attention.extraction import read_sample
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.models.reading import readings

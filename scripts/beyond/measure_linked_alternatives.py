@@ -7,7 +7,8 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Write the tables of the pre-trained encoder, and of random weights, by every measure."""
     from darksecrets.beyond.attention_measures.declared import LINKED_CONTROLS, LINKED_HEADS
-    from darksecrets.beyond.attention_measures.measure import linked, run
+    from darksecrets.beyond.attention_measures.measure.heads import linked
+    from darksecrets.beyond.attention_measures.measure.running import run
     from darksecrets.core.models.reading import readings
     from darksecrets.paper.framenet.links import read_table
 

@@ -9,7 +9,8 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> None:
     """Write the tables of all models of one task."""
     from darksecrets.beyond.norms.declared import TABLES
-    from darksecrets.beyond.norms.measure import measure, tables
+    from darksecrets.beyond.norms.measure.running import measure
+    from darksecrets.beyond.norms.measure.statistics import tables
     from darksecrets.core.attention.extraction import read_sample
     from darksecrets.core.data.sampling import sample
     from darksecrets.core.models.reading import readings

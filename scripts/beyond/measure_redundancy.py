@@ -10,7 +10,8 @@ def main(job: Job) -> None:
     import torch
 
     from darksecrets.beyond.redundancy.declared import EXAMPLE_DISTANCES, HEAD_DISTANCES
-    from darksecrets.beyond.redundancy.measure import Distances, measure_statistics
+    from darksecrets.beyond.redundancy.measure.distances import Distances
+    from darksecrets.beyond.redundancy.measure.head_types import measure_statistics
     from darksecrets.core.attention.store import AttentionStore
     from darksecrets.core.run.files import atomic
     from darksecrets.core.run.tables import identify

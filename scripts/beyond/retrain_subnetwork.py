@@ -11,7 +11,7 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Train with all other parts removed, resuming where an interrupted job stopped."""
     from darksecrets.beyond.subnetworks.declared import SUBNETWORKS
-    from darksecrets.beyond.subnetworks.measure import Parts
+    from darksecrets.beyond.subnetworks.measure.parts import Parts
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.run.states import FINETUNED
     from darksecrets.paper.finetuning.training import Settings, finetune

@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     """Write the tables of all tasks, states and seeds."""
     from darksecrets.beyond.landscape.declared import RESET_TABLES
     from darksecrets.beyond.landscape.measure.results import Reset
-    from darksecrets.beyond.landscape.statistics import score
+    from darksecrets.beyond.landscape.measure.statistics import score
     from darksecrets.core.data.tasks import Task
     from darksecrets.paper.ablation.statistics import Resampling
 

@@ -13,7 +13,8 @@ def main(job: Job) -> None:
         SUBNETWORK_SCORES,
         SUBNETWORKS,
     )
-    from darksecrets.beyond.subnetworks.statistics import scores, subnetwork_agreement
+    from darksecrets.beyond.subnetworks.measure.agreement import subnetwork_agreement
+    from darksecrets.beyond.subnetworks.measure.statistics import scores
     from darksecrets.core.data.tasks import Task
     from darksecrets.core.interventions.results import SweepResult
     from darksecrets.core.run.tables import identify

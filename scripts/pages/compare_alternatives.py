@@ -9,7 +9,7 @@ def main(job: Job) -> None:
     import pandas as pd
 
     from darksecrets.beyond.attention_measures import declared
-    from darksecrets.beyond.attention_measures.statistics import compared, split_measures
+    from darksecrets.beyond.attention_measures.measure.statistics import compared, split_measures
     from darksecrets.core.run.columns import MEASURE, WEIGHTS
     from darksecrets.pages.claims import measures, registry, sources
     from darksecrets.pages.claims.tables import CLAIMS_BY_MEASURE

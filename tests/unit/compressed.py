@@ -7,7 +7,8 @@ from glue import TASKS
 from tiny_models import save_classifier
 
 from darksecrets.beyond.compression.declared import Settings
-from darksecrets.beyond.compression.measure import Measured, Variant
+from darksecrets.beyond.compression.measure.running import Measured
+from darksecrets.beyond.compression.measure.variants import Variant
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.models.loading import load_classifier
 

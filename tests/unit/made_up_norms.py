@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from darksecrets.beyond.norms.declared import KINDS
-from darksecrets.beyond.norms.measure import DRAWS, Measured
+from darksecrets.beyond.norms.measure.running import DRAWS, Measured
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from darksecrets.beyond.landscape.declared import (
     UP_TO,
     VALIDATION,
 )
-from darksecrets.beyond.landscape.statistics import learned
+from darksecrets.beyond.landscape.measure.statistics import learned
 from darksecrets.core.arrays import Floats
 from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit

@@ -10,7 +10,7 @@ import torch
 from adversarial import frames, maps, pairs
 from adversarial.maps import Head, Text
 from adversarial.trials import LEVEL, LIMIT, NULL, POWER, Size, Trial, by_kind, once
-from darksecrets.beyond.attention_measures.measure import OF
+from darksecrets.beyond.attention_measures.measure.definitions import OF
 from darksecrets.paper.features.labels import RELATIONS
 from darksecrets.paper.features.measuring import measure
 from darksecrets.paper.framenet.heads import Sentence

@@ -10,8 +10,8 @@ import pandas as pd
 
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
 from darksecrets.beyond.redundancy.declared import DIFFERENT_LAYERS, NEAREST, SAME_LAYER
-from darksecrets.beyond.redundancy.measure import Distances
-from darksecrets.beyond.redundancy.statistics import summarize
+from darksecrets.beyond.redundancy.measure.distances import Distances
+from darksecrets.beyond.redundancy.measure.statistics import summarize
 
 Floats = npt.NDArray[np.float64]
 

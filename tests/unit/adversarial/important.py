@@ -33,7 +33,7 @@ from darksecrets.beyond.importance.measure.gradients import Gradients
 from darksecrets.beyond.importance.measure.learned import GateResult, Kept, learned_gates
 from darksecrets.beyond.importance.measure.pruning import layer_needs, layer_sets, plan
 from darksecrets.beyond.importance.measure.pruning import orders as pruning_orders
-from darksecrets.beyond.importance.statistics import important_heads
+from darksecrets.beyond.importance.measure.statistics import important_heads
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.models import selectors
 

@@ -9,7 +9,7 @@ from made_up_landscape import MadeUp
 
 from adversarial.models import SAMPLES, TASK
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
-from darksecrets.beyond.landscape.statistics import score
+from darksecrets.beyond.landscape.measure.statistics import score
 
 
 def reset(size: Size, folder: Path) -> Iterator[Trial]:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from made_up_norms import HEADS, LAYERS, kinds_of_tokens, measured, stripes
 
 from adversarial.trials import NULL, POWER, Size, Statements, Trial
-from darksecrets.beyond.norms.measure import tables
+from darksecrets.beyond.norms.measure.statistics import tables
 
 Floats = npt.NDArray[np.float64]
 Lengths = Callable[[np.random.Generator, Floats, npt.NDArray[np.bool_]], Floats]

@@ -10,8 +10,10 @@ import pandas as pd
 from adversarial.models import SAMPLES, TASK
 from adversarial.trials import CI, LEVEL, NULL, POWER, Size, Statements, Trial
 from darksecrets.beyond.subnetworks.declared import AS_IT_IS, BAD, GOOD, RANDOM, SUBNETWORKS
-from darksecrets.beyond.subnetworks.measure import Parts, sets_of
-from darksecrets.beyond.subnetworks.statistics import subnetwork_agreement, subnetwork_scores
+from darksecrets.beyond.subnetworks.measure.agreement import subnetwork_agreement
+from darksecrets.beyond.subnetworks.measure.parts import Parts
+from darksecrets.beyond.subnetworks.measure.running import sets_of
+from darksecrets.beyond.subnetworks.measure.statistics import subnetwork_scores
 from darksecrets.core.interventions.results import SweepResult
 
 _DRAWS, _EASY, _SPREAD = 20, 0.8, 0.3

@@ -7,7 +7,7 @@ import numpy as np
 
 from adversarial.trials import NULL, ONE_END, POWER, Size, Statements, Trial
 from darksecrets.beyond.redundancy.declared import TYPES
-from darksecrets.beyond.redundancy.measure import THRESHOLDS, MapStatistics, Typed, types
+from darksecrets.beyond.redundancy.measure.head_types import THRESHOLDS, MapStatistics, Typed, types
 
 _EXAMPLES, _LAYERS, _HEADS = 30, 3, 4
 

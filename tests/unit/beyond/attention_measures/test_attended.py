@@ -10,8 +10,9 @@ import pytest
 from encoders import FAMILIES, PAIRS
 
 from darksecrets.beyond.attention_measures import declared as d
-from darksecrets.beyond.attention_measures.measure import Running, attended, linked, run
-from darksecrets.beyond.attention_measures.statistics import compared, split_measures
+from darksecrets.beyond.attention_measures.measure.heads import attended, linked
+from darksecrets.beyond.attention_measures.measure.running import Running, run
+from darksecrets.beyond.attention_measures.measure.statistics import compared, split_measures
 from darksecrets.core.attention.store import AttentionStore, write_store
 from darksecrets.core.models.loading import Draw
 from darksecrets.core.models.reading import Reading

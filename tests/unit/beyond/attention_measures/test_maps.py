@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.linalg import null_space
 
-from darksecrets.beyond.attention_measures import measure as of
+from darksecrets.beyond.attention_measures.measure import definitions as of
 
 HIDDEN, SIZE, HEADS = 24, 6, 4
 NEAR = {"rtol": 0, "atol": 1e-10}

@@ -8,8 +8,8 @@ import torch
 from encoders import FAMILIES, HEADS, LAYERS, PAIRS
 from scipy.linalg import null_space
 
-from darksecrets.beyond.attention_measures import measure as module
-from darksecrets.beyond.attention_measures.measure import Running, run
+from darksecrets.beyond.attention_measures.measure import running as module
+from darksecrets.beyond.attention_measures.measure.running import Running, run
 from darksecrets.core.attention.extraction import extract_maps
 from darksecrets.core.attention.store import AttentionStore
 from darksecrets.core.data.encoding import encode

@@ -6,7 +6,8 @@ import torch
 from compressed import AMOUNTS, classifier, examples
 from safetensors.torch import load_file, save_file
 
-from darksecrets.beyond.compression import declared, measure
+from darksecrets.beyond.compression import declared
+from darksecrets.beyond.compression.measure import running, variants
 from darksecrets.core.interventions.disable import disable
 from darksecrets.core.models.hooks import Intervention, intervene
 from darksecrets.core.models.loading import Draw
@@ -21,12 +22,12 @@ def first(count: int) -> dict[int, frozenset[int]]:
 
 
 def all_variants(model):
-    return measure.variants(model, AMOUNTS, first, MLPS, Draw(1, 0.02))
+    return variants.variants(model, AMOUNTS, first, MLPS, Draw(1, 0.02))
 
 
 def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
     model, _ = classifier(tmp_path)
-    found, models = measure.measure(model, examples(), all_variants(model))
+    found, models = running.measure(model, examples(), all_variants(model))
     assert [one.variant.method for one in found] == list(declared.METHODS)
     for one, changed in zip(found, models, strict=True):
         state = changed.state_dict()
@@ -51,7 +52,7 @@ def test_sizes_are_those_of_plain_counts_and_of_files(tmp_path):
 def test_decisions_are_those_of_the_models_one_by_one(tmp_path):
     model, _ = classifier(tmp_path)
     split = examples()
-    found, models = measure.measure(model, split, all_variants(model))
+    found, models = running.measure(model, split, all_variants(model))
     for one, changed in zip(found, models, strict=True):
         if one.variant.method == "8 bits":
             continue  # inputs are rounded by rows, which padding does not change: see below
@@ -67,7 +68,7 @@ def test_the_control_leaves_the_whole_model_alone(tmp_path):
     model, _ = classifier(tmp_path)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     (control,) = (each for each in all_variants(model) if each.is_control)
-    drawn = measure.compress(model, control)
+    drawn = running.compress(model, control)
     assert not torch.equal(drawn.classifier.weight, model.classifier.weight)
     assert all(torch.equal(t, before[name]) for name, t in model.state_dict().items())
 
@@ -79,10 +80,10 @@ def test_other_encoders_lack_rows_and_say_why(family, tmp_path):
     ways = all_variants(model)
     lacking = {"heads removed", "heads and MLPs removed", "layers dropped"}
     assert [way.method for way in ways] == [m for m in declared.METHODS if m not in lacking]
-    why = measure.left_out(model, first, MLPS)
+    why = variants.left_out(model, first, MLPS)
     assert set(why) == lacking
     assert all(type(model).__name__ in each for each in why.values())
-    measured, _ = measure.measure(model, examples(), ways)
+    measured, _ = running.measure(model, examples(), ways)
     assert measured[0].parameters == sum(t.numel() for t in model.parameters())
     assert all(np.isfinite(one.logits).all() for one in measured)
 
@@ -90,12 +91,12 @@ def test_other_encoders_lack_rows_and_say_why(family, tmp_path):
 def test_rows_lack_what_the_run_does_not_order(tmp_path):
     own, _ = classifier(tmp_path)
     of_heads = {"heads removed", "heads and MLPs removed"}
-    assert set(measure.left_out(own, None, MLPS)) == of_heads
-    assert measure.left_out(own, first, []) == {
+    assert set(variants.left_out(own, None, MLPS)) == of_heads
+    assert variants.left_out(own, first, []) == {
         "heads and MLPs removed": "the run does not order the MLPs of this task by importance"
     }
     for heads, mlps, less in ((None, MLPS, of_heads), (first, [], {"heads and MLPs removed"})):
-        without = measure.variants(own, AMOUNTS, heads, mlps, Draw(1, 0.02))
+        without = variants.variants(own, AMOUNTS, heads, mlps, Draw(1, 0.02))
         assert {each.method for each in without} == set(declared.METHODS) - less
 
 
@@ -121,7 +122,7 @@ def test_without_heads_and_mlps_a_model_is_as_with_both_disabled(family, tmp_pat
         expected = model(**batch).logits
     with torch.no_grad():
         intact = model(**batch).logits
-        changed = measure.compress(model, way)
+        changed = running.compress(model, way)
         found = changed(**batch).logits
         assert torch.equal(model(**batch).logits, intact), "the whole model is left as it is"
     assert torch.allclose(found, expected, rtol=0, atol=1e-5)
@@ -139,10 +140,10 @@ def test_numbers_come_back_from_the_file_without_zeros(tmp_path):
     many[many.abs() < 1] = 0
     few[3, 1] = 0
     tensors = {"many": many, "few": few, "whole": torch.zeros(4, dtype=torch.int8)}
-    packed = measure.pack_zeros(tensors)
+    packed = running.pack_zeros(tensors)
     assert set(packed) == {"many.bits", "many.values", "few", "whole"}
     save_file(packed, tmp_path / "file")
-    assert measure.saved_bytes(packed) == (tmp_path / "file").stat().st_size
+    assert running.saved_bytes(packed) == (tmp_path / "file").stat().st_size
     read = load_file(tmp_path / "file")
     bits = [(int(byte) >> place) & 1 for byte in read["many.bits"] for place in range(7, -1, -1)]
     values = iter(read["many.values"].tolist())
@@ -178,26 +179,26 @@ class Moving(torch.nn.Module):
 def test_speed_is_relative_to_the_whole_model_in_the_same_repetition(monkeypatch):
     """All models take turns, so a machine that becomes slower changes no ratio."""
     clock = Clock()
-    monkeypatch.setattr(measure, "time", clock)
+    monkeypatch.setattr(running, "time", clock)
     models = [Moving(clock, seconds, 3) for seconds in (6.0, 6.0, 2.0)]
-    taken = measure.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
+    taken = running.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
     assert clock.calls == 30, "the first time of each does not count"
     assert taken == pytest.approx(np.outer(np.arange(2, 11), [6.0, 6.0, 2.0]))
     fast, same = (
-        measure.speedup(taken[:, 0], taken[:, 2]),
-        measure.speedup(taken[:, 0], taken[:, 1]),
+        running.speedup(taken[:, 0], taken[:, 2]),
+        running.speedup(taken[:, 0], taken[:, 1]),
     )
     assert tuple(fast.values()) == pytest.approx((3, 3, 3))
     assert same == {"speedup": 1, "ci_low": 1, "ci_high": 1}
-    noisy = measure.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
+    noisy = running.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
     assert tuple(noisy.values()) == (2, 2, 2), "one repetition with other work"
 
 
 def test_times_are_of_all_but_the_control(tmp_path):
     model, _ = classifier(tmp_path)
     ways = all_variants(model)
-    models = [measure.compress(model, way) for way in ways]
-    found = measure.times(models, ways, examples(), repetitions=6, threads=1, seed=1)
+    models = [running.compress(model, way) for way in ways]
+    found = running.times(models, ways, examples(), repetitions=6, threads=1, seed=1)
     assert found["method"].tolist() == 2 * list(declared.METHODS[:-1])
     table = found.assign(task="RTE", state="finetuned", seed=1)
     columns = list(declared.COMPRESSION_TIMES.names)

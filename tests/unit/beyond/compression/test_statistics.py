@@ -8,7 +8,9 @@ from glue import TASKS
 from sklearn.metrics import cohen_kappa_score
 
 from darksecrets.beyond.compression import declared
-from darksecrets.beyond.compression.measure import Measured, Variant, compression
+from darksecrets.beyond.compression.measure.running import Measured
+from darksecrets.beyond.compression.measure.statistics import compression
+from darksecrets.beyond.compression.measure.variants import Variant
 
 OPTIONS = {"tolerance": 1.0, "resamples": 2000, "seed": 4}
 

@@ -9,7 +9,7 @@ from made_up_heads import DRAWS, KIND, KINDS, METRICS, OF_STATISTICS, VALUE, imp
 from scipy.stats import spearmanr
 
 from darksecrets.beyond.importance.declared import IMPORTANT_HEADS
-from darksecrets.beyond.importance.statistics import important_heads
+from darksecrets.beyond.importance.measure.statistics import important_heads
 from darksecrets.paper.features.tables import HEAD_STATISTICS as STATISTICS
 
 

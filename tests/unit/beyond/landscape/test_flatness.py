@@ -22,7 +22,7 @@ from darksecrets.beyond.landscape.measure import flatness
 from darksecrets.beyond.landscape.measure.directions import encoder_parameters, filter_normalised
 from darksecrets.beyond.landscape.measure.finetuned import Finetuned
 from darksecrets.beyond.landscape.measure.flatness import RADIUS, constant_loss, flatness_of
-from darksecrets.beyond.landscape.statistics import learned
+from darksecrets.beyond.landscape.measure.statistics import learned
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.models.loading import draw_from_normal, load_classifier
 from darksecrets.core.run.errors import InputError

@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from darksecrets.beyond.landscape.declared import RESET_TABLES
 from darksecrets.beyond.landscape.measure.results import Reset
-from darksecrets.beyond.landscape.statistics import score
+from darksecrets.beyond.landscape.measure.statistics import score
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.ablation.statistics import Resampling
 

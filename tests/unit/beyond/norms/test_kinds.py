@@ -7,7 +7,7 @@ import pytest
 from encoders import FAMILIES
 
 from darksecrets.beyond.norms.declared import FREQUENT, KINDS, OTHER
-from darksecrets.beyond.norms.measure import kinds_of
+from darksecrets.beyond.norms.measure.kinds import kinds_of
 from darksecrets.core.attention.extraction import encode_longest_first
 from darksecrets.core.models.tokenizing import load_tokenizer
 

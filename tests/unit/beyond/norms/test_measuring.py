@@ -10,7 +10,8 @@ import torch
 from encoders import FAMILIES, HEADS, LAYERS, PAIRS
 
 from darksecrets.beyond.norms.declared import KINDS, NORM_LEVELS, NORM_STATISTICS
-from darksecrets.beyond.norms.measure import Measured, measure, tables
+from darksecrets.beyond.norms.measure.running import Measured, measure
+from darksecrets.beyond.norms.measure.statistics import tables
 from darksecrets.core.data.encoding import encode
 from darksecrets.core.models.hooks import observe
 from darksecrets.core.models.loading import Draw, load_encoder

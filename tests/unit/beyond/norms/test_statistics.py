@@ -8,7 +8,12 @@ from made_up_norms import EXAMPLES, HEADS, LAYERS, kinds_of_tokens, measured, st
 from scipy.stats import t
 
 from darksecrets.beyond.norms.declared import KINDS, NORM_LEVELS, NORM_STATISTICS
-from darksecrets.beyond.norms.measure import distances_to_other_heads, drawn_means, means, tables
+from darksecrets.beyond.norms.measure.statistics import (
+    distances_to_other_heads,
+    drawn_means,
+    means,
+    tables,
+)
 from darksecrets.core.run.tables import identify
 from darksecrets.core.stats.correlation import correlate_moments
 

@@ -13,7 +13,7 @@ from made_up_maps import random_maps
 from scipy.spatial.distance import jensenshannon
 
 from darksecrets.beyond.redundancy import declared
-from darksecrets.beyond.redundancy.measure import Distances, sample
+from darksecrets.beyond.redundancy.measure.distances import Distances, sample
 from darksecrets.core.attention.store import AttentionStore, Windows, reach_of
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.tables import identify

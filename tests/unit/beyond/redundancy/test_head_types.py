@@ -12,7 +12,7 @@ from darksecrets.beyond.redundancy.declared import (
     HEAD_TYPES,
     TYPES,
 )
-from darksecrets.beyond.redundancy.measure import (
+from darksecrets.beyond.redundancy.measure.head_types import (
     THRESHOLDS,
     MapStatistics,
     Typed,

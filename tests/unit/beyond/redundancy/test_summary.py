@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from darksecrets.beyond.redundancy import declared
-from darksecrets.beyond.redundancy import statistics as module
-from darksecrets.beyond.redundancy.measure import Distances
+from darksecrets.beyond.redundancy.measure import statistics as module
+from darksecrets.beyond.redundancy.measure.distances import Distances
 from darksecrets.core.run.tables import identify
 
 Floats = npt.NDArray[np.float64]

@@ -14,10 +14,11 @@ from transformers import AutoModelForSequenceClassification
 
 from darksecrets.beyond.importance.declared import HEADS, MLPS
 from darksecrets.beyond.subnetworks import declared as t
-from darksecrets.beyond.subnetworks import measure as searching
-from darksecrets.beyond.subnetworks.measure import Parts, predicted, subnetworks
+from darksecrets.beyond.subnetworks.measure import search as searching
+from darksecrets.beyond.subnetworks.measure.parts import Parts
+from darksecrets.beyond.subnetworks.measure.running import predicted, subnetworks
+from darksecrets.beyond.subnetworks.measure.statistics import subnetwork_scores
 from darksecrets.beyond.subnetworks.shown import excess_over_random
-from darksecrets.beyond.subnetworks.statistics import subnetwork_scores
 from darksecrets.core.data.batches import EncodedSplit
 from darksecrets.core.data.metrics import METRICS
 from darksecrets.core.data.tasks import Task

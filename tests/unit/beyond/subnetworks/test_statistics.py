@@ -9,8 +9,10 @@ from glue import TASKS
 from scipy import stats
 
 from darksecrets.beyond.subnetworks import declared as t
-from darksecrets.beyond.subnetworks.measure import Parts, add_retrained, sets_of
-from darksecrets.beyond.subnetworks.statistics import subnetwork_agreement, subnetwork_scores
+from darksecrets.beyond.subnetworks.measure.agreement import subnetwork_agreement
+from darksecrets.beyond.subnetworks.measure.parts import Parts
+from darksecrets.beyond.subnetworks.measure.running import add_retrained, sets_of
+from darksecrets.beyond.subnetworks.measure.statistics import subnetwork_scores
 from darksecrets.core.data import metrics
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.run.errors import InputError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_up_maps import HEADS, LAYERS, LENGTHS, Even, random_maps, random_tokens, save
 
-from darksecrets.beyond.redundancy.measure import MapStatistics
+from darksecrets.beyond.redundancy.measure.head_types import MapStatistics
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.features.cells import Survey, control_cells
 from darksecrets.paper.features.labels import FEATURES

@@ -1,4 +1,8 @@
-"""Scores of subnetworks beside those of as many random parts, and what survives."""
+"""Scores of subnetworks beside those of as many random parts, with intervals and tests.
+
+The good subnetwork is one of many of its size: it is compared with random ones as
+`darksecrets.core.stats.draws` says.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from darksecrets.beyond.importance.declared import PARTS
 from darksecrets.beyond.subnetworks import declared
-from darksecrets.beyond.subnetworks.measure import add_retrained
-from darksecrets.core.arrays import Flags, Floats, Integers
+from darksecrets.beyond.subnetworks.measure.running import add_retrained
+from darksecrets.core.arrays import Floats
 from darksecrets.core.data.metrics import METRICS, PERCENT, score_of_most_frequent, score_resampled
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.interventions.results import SweepResult
 from darksecrets.core.interventions.scores import require_usable
-from darksecrets.core.stats import LEVEL
-from darksecrets.core.stats.agreement import fleiss_kappa
 from darksecrets.core.stats.draws import rank_p_value, reach, reach_of_one_more
 from darksecrets.core.stats.resampling import feasible, interval
-from darksecrets.core.stats.seeds import critical_value
-
-# Scores of subnetworks, with intervals and tests.
-#
-# The good subnetwork is one of many of its size: it is compared with random ones as
-# `darksecrets.core.stats.draws` says.
 
 
 @dataclass(frozen=True)
@@ -177,76 +172,3 @@ def _scored(scores: _Scores, kind: str) -> dict[str, float]:
     p_value = rank_p_value(score, others, lower=kind == declared.BAD)
     tests = dict(zip(names, (over, *ends, p_value), strict=True))
     return _beside_whole(scores, score, low, high) | tests
-
-
-# Good subnetworks of several seeds: are they the same?
-
-RESAMPLES = 1000
-"""Bootstrap samples of the parts."""
-
-
-def good_masks(table: pd.DataFrame, part: str) -> dict[str, Flags]:
-    """Which parts the good subnetworks keep.
-
-    Args:
-        table: The table ``subnetworks`` of all models.
-        part: Heads or MLPs.
-
-    Returns:
-        By task, [seeds, parts], in the order of layers and heads.
-    """
-    rows = table[(table["subnetwork"] == declared.GOOD) & (table["part"] == part)]
-    rows = rows.sort_values(["seed", "layer", "head"])
-    found = {}
-    for task, task_rows in rows.groupby("task", sort=False):
-        seeds = task_rows.groupby("seed", sort=True)["kept"]
-        found[str(task)] = np.stack([kept.to_numpy(dtype=bool) for _, kept in seeds])
-    return found
-
-
-def subnetwork_agreement(table: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Fleiss' kappa of the seeds of every task.
-
-    Args:
-        table: The table ``subnetworks`` of all models.
-        seed: Seed of the bootstrap.
-
-    Returns:
-        `SUBNETWORK_AGREEMENT`.
-    """
-    rows = [
-        {"task": task, "part": part, "seeds": len(masks), "parts": masks.shape[1]}
-        | {"kept": masks.sum(axis=1).mean(), **_kappa(masks, seed)}
-        for part in PARTS
-        for task, masks in good_masks(table, part).items()
-    ]
-    return pd.DataFrame(rows)[list(declared.SUBNETWORK_AGREEMENT.names)]
-
-
-def _kappa(masks: Flags, seed: int) -> dict[str, float]:
-    """Kappa of [seeds, parts] with an interval over parts and, from three seeds on, over seeds.
-
-    The variance is that of a bootstrap over parts, plus that of the jackknife over seeds, which
-    two seeds do not have: then the interval is about these two.
-    """
-    seeds, parts = masks.shape
-    counts = _counts(masks)
-    kappa = float(fleiss_kappa(counts))
-    if np.isnan(kappa):
-        return dict.fromkeys(("kappa", "ci_low", "ci_high"), np.nan)
-    drawn = np.random.default_rng(seed).integers(parts, size=(RESAMPLES, parts))
-    part_variance = float(np.nanvar(fleiss_kappa(counts[drawn]), ddof=1)), parts - 1
-    seed_variance = 0.0, max(1, seeds - 1)
-    if seeds > 2:
-        without = [fleiss_kappa(_counts(np.delete(masks, one, axis=0))) for one in range(seeds)]
-        seed_variance = (seeds - 1) ** 2 / seeds * float(np.nanvar(without, ddof=1)), seeds - 1
-    critical = critical_value(LEVEL, part_variance, seed_variance)
-    reach = critical * float(np.sqrt(part_variance[0] + seed_variance[0]))
-    low, high = feasible([kappa - reach, kappa + reach], -1, 1)
-    return {"kappa": kappa, "ci_low": low, "ci_high": high}
-
-
-def _counts(masks: Flags) -> Integers:
-    """[parts, 2] how many seeds keep each part, and how many do not."""
-    kept = masks.sum(axis=0)
-    return np.stack([kept, len(masks) - kept], axis=1)

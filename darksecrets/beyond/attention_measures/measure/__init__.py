@@ -1,0 +1,1 @@
+"""Heads measured by other definitions of attention, in one pass over a model."""

@@ -1,0 +1,1 @@
+"""Weights beside norms of all heads (section 4.4)."""

@@ -1,0 +1,1 @@
+"""Types of heads, and distances between them, from the maps of a model."""
