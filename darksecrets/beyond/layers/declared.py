@@ -133,7 +133,7 @@ STRUCTURAL_PROBES = Table(
         *ENCODERS,
         _LAYER,
         *add_ends(
-            _share("uuas", "share of the gold arcs that the least spanning tree of distances has")
+            _share("uuas", "share of the gold arcs that the minimum spanning tree of distances has")
         ),
         _share("chain", "`uuas` of a chain of neighbours", control_of="uuas"),
         *add_ends(_share("over_chain", "`uuas` − `chain`", -1)),

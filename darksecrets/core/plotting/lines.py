@@ -99,7 +99,7 @@ def means_in_words(tasks: Sequence[str], *over: str, intervals: bool = False) ->
     names = [*over, "tasks"] if several else over
     said = [f"Mean over {listed(names)}."] if names else []
     if several:
-        said.append("Bands: from the least to the greatest task.")
+        said.append("Bands: smallest to largest value of a task.")
     elif intervals:
         said.append("Bands: 95% intervals.")
     return " ".join(said)

@@ -282,7 +282,7 @@ def _neighbours(counted: Flags) -> set[tuple[int, int]]:
 
 
 def spanning_tree(distances: Floats, counted: Flags) -> set[tuple[int, int]]:
-    """The arcs of the least spanning tree of the words that count.
+    """The arcs of the minimum spanning tree of the words that count.
 
     Args:
         distances: [words, words].

@@ -34,7 +34,7 @@ def test_the_band_of_a_single_task_is_its_interval():
 
 
 def test_words_say_what_bands_are():
-    of_tasks = "Bands: from the least to the greatest task."
+    of_tasks = "Bands: smallest to largest value of a task."
     assert means_in_words(["A", "B"]) == f"Mean over tasks. {of_tasks}"
     assert means_in_words(["A", "B"], "heads") == f"Mean over heads and tasks. {of_tasks}"
     assert means_in_words(["A"], "heads") == "Mean over heads."
