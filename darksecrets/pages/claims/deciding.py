@@ -218,7 +218,7 @@ def _compare_with_threshold(
         compared = [_extremum(compared, greatest=quantifier == "greatest")]
     corrected = Answer.YES if quantifier == "some" else Answer.NO
     known = sum(each.is_known for each in compared)
-    judged = [(each, _one_of(threshold, each, known, corrected)) for each in compared]
+    judged = [_judged(threshold, each, known, corrected) for each in compared]
     finding = _summed_up(threshold, judged, estimates, some if quantifier == "some" else every)
     if finding.answer != Answer.OPEN:
         return finding
@@ -226,12 +226,22 @@ def _compare_with_threshold(
     return replace(finding, needs=needs)
 
 
-def _one_of(threshold: Threshold, estimate: Estimate, known: int, corrected: Answer) -> Answer:
-    """The answer for one of several estimates; `corrected` is the one that needs a correction."""
+def _judged(
+    threshold: Threshold, estimate: Estimate, known: int, corrected: Answer
+) -> tuple[Estimate, Answer]:
+    """One of several estimates, with the interval that decides, and its answer.
+
+    Args:
+        threshold: What it is compared with.
+        estimate: The estimate.
+        known: How many estimates are known.
+        corrected: The answer that needs an interval corrected for their number.
+    """
     usual = threshold.answer(estimate)
-    if usual == corrected and threshold.answer(estimate.widen_for(known)) != corrected:
-        return Answer.OPEN
-    return usual
+    wide = estimate.widen_for(known)
+    if usual == corrected and threshold.answer(wide) != corrected:
+        return wide, Answer.OPEN
+    return estimate, usual
 
 
 def _extremum(estimates: Sequence[Estimate], *, greatest: bool) -> Estimate:
@@ -295,13 +305,15 @@ def _reason(
         Answer.NO: threshold.refuted,
         Answer.OPEN: threshold.undecided,
     }
-    known = [(one.name, decision) for one, decision in judged if one.is_known]
     parts = {
         decision: _about(
-            words[decision], [name for name, found in known if found == decision], len(judged)
+            words[decision],
+            [one.name for one, found in judged if one.is_known and found == decision],
+            len(judged),
         )
-        for decision in words
+        for decision in (Answer.YES, Answer.NO)
     }
+    parts[Answer.OPEN] = _reason_of_open(words[Answer.OPEN], judged)
     unknown: dict[str, list[tuple[str, ...]]] = {}
     for each in estimates:
         if not each.is_known:
@@ -312,6 +324,19 @@ def _reason(
     if overall == Answer.OPEN:
         return "; ".join(filter(None, [*missing, first, *parts.values()]))
     return "; ".join(filter(None, [first, *parts.values(), *missing]))
+
+
+def _reason_of_open(words: str, judged: Sequence[tuple[Estimate, Answer]]) -> str:
+    """What leaves estimates open: their own intervals, or those corrected for their number."""
+    groups: dict[int, list[tuple[str, ...]]] = {}
+    for one, found in judged:
+        if one.is_known and found == Answer.OPEN:
+            groups.setdefault(one.together, []).append(one.name)
+    parts = [
+        _about(words if number == 1 else f"corrected for {number}, {words}", names, len(judged))
+        for number, names in groups.items()
+    ]
+    return "; ".join(parts)
 
 
 def _about(words: str, names: Sequence[tuple[str, ...]], total: int) -> str:

@@ -40,6 +40,7 @@ class Estimate:
         bounds: Least and greatest value that the number can have: over few seeds, the interval may
             reach beyond.
         lacks: What a run would need for a number that decides, in words; empty if it is known.
+        together: Number of intervals that hold together, for which this one is wide enough.
     """
 
     name: tuple[str, ...]
@@ -53,6 +54,7 @@ class Estimate:
     allowed: tuple[float, float] = (0.0, 0.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     lacks: str = ""
+    together: int = 1
 
     @classmethod
     def missing(cls, name: tuple[str, ...], why: str, lacks: str = "") -> Estimate:
@@ -80,7 +82,8 @@ class Estimate:
             return self
         factor = _wider(comparisons, self.degrees)
         low = self.value - factor * (self.value - self.low)
-        return replace(self, low=low, high=self.value + factor * (self.high - self.value))
+        high = self.value + factor * (self.high - self.value)
+        return replace(self, low=low, high=high, together=comparisons)
 
 
 @cache

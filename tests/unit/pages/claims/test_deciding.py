@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from claim_cases import CASES
 from claim_cases.kovaleva import (
     beside_random,
@@ -185,6 +186,27 @@ def test_null_effects_are_seldom_taken_for_real(quantifier, threshold, wrong):
         for row in draws(1000)
     ]
     assert np.mean([answer == wrong for answer in answers]) < 0.025 + 2 * np.sqrt(0.025 / 1000)
+
+
+def test_an_interval_that_decides_nothing_has_both_sides_also_where_it_is_corrected():
+    """1.0 ± 0.9 is above 0 by itself, but not as one of three; the number shown must not say so."""
+    above, other, below = (
+        Estimate((task,), value, value - 0.9, value + 0.9)
+        for task, value in (("MRPC", 1.0), ("SST-2", 0.1), ("STS-B", -3.0))
+    )
+    row = [above, other, below]
+    found = deciding._compare_with_threshold("some", Threshold(above=0), row, row)
+    shown = found.decisive
+    assert found.answer == OPEN
+    assert shown is not None
+    assert shown.name == ("MRPC",)
+    assert shown.low < 0 < shown.high
+    factor = scipy.stats.norm.isf(0.025 / 3) / scipy.stats.norm.isf(0.025)
+    assert shown.high == pytest.approx(1.0 + factor * 0.9, abs=1e-12)
+    assert "corrected for 3, the interval includes 0: MRPC" in found.reason
+    assert "the interval includes 0: SST-2" in found.reason
+    alone = deciding._compare_with_threshold("some", Threshold(above=0), [above], [above])
+    assert (alone.answer, alone.decisive) == (YES, above)
 
 
 def nothing(name: str) -> Frames:
