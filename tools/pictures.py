@@ -150,8 +150,20 @@ def show(running: Any, url: str, page: Page, file: Path, ready: str) -> None:  #
     running.get("about:blank")
     running.get(f"{url}#{page.address}" if page.address else url)
     WebDriverWait(running, 60).until(lambda _: running.execute_script(ready))
+    running.execute_script(WITHOUT_FOLDERS)
     running.save_screenshot(str(file))
 
+
+WITHOUT_FOLDERS = """
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) {
+  const text = texts.currentNode;
+  if (!text.parentNode.closest('script, style')) {
+    text.data = text.data.replace(/(^|\\s)\\/(?:[^\\s\\/]+\\/)+/g, '$1…/');
+  }
+}
+"""
+"""JavaScript that writes absolute paths without their folders: those of one machine say nothing."""
 
 READY = {
     "atlas.html": "return !document.getElementById('page').hasAttribute('aria-busy') &&"
