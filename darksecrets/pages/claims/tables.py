@@ -92,7 +92,7 @@ BESIDE_PAPER = Table(
         ),
         text(
             "place",
-            "whether the paper says that the task has the greatest or least number of all",
+            "whether the paper says that the task has the largest or smallest number of all",
             values=PLACES,
             optional=True,
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from darksecrets.core.plotting import kit
+from darksecrets.core.run.numbers import written
 from darksecrets.core.stats import LEVEL
 from darksecrets.paper.ablation.findings import STATE
 from darksecrets.paper.ablation.tables import TASK_AGREEMENT
@@ -27,7 +28,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
         for name in ("spearman", "q_value")
     )
     bold = (q_values < LEVEL).to_numpy()
-    texts = np.vectorize("{:.2f}".format)(values)
+    texts = np.vectorize(lambda value: written(value, ".2f"))(values)
 
     def agreement(axes: kit.Axes, _: str) -> kit.QuadMesh:
         low = min(0.0, float(values.min().min()))

@@ -49,7 +49,7 @@ def draw(sources: kit.Sources) -> kit.Figure:
     bar = kit.Bar("Weight", below=True)
     panel = kit.Panel(features, x="Head", height=HEIGHT, share="columns", bar=bar)
     legend = {"more than random tokens get": kit.dot(kit.MARK, size=2.5)}
-    what = "Greatest weight from [CLS] to such a token, mean over examples."
+    what = "Largest weight from [CLS] to such a token, mean over examples."
     if pd.notna(by_chance):
         what += f" Without training it is at most {by_chance:.2f}."
     headline = sources.headline(

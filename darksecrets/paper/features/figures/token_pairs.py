@@ -57,13 +57,13 @@ def draw(sources: kit.Sources) -> kit.Figure:
             axes.set_title("r {}, {}".format(*both))
         return kit.ScalarMappable(cmap=kit.WEIGHT)
 
-    bar = kit.Bar("Diagonal score of the head (darker = greater)", below=True)
+    bar = kit.Bar("Diagonal score of the head (darker = larger)", below=True)
     called = {relation: relation.replace(" to ", " →\n") for relation in RELATIONS}
     panels = kit.rows(pairs, called, "Random tokens", height=0.92, bar=bar)
     names = "as much as between random tokens", "exceeds all controls: layer-head"
     legend = dict(zip(names, (_EQUAL, _EXCEEDS), strict=True))
     what = (
-        "Greatest weight between related tokens (up) and random ones (across), on square-root "
+        "Largest weight between related tokens (up) and random ones (across), on square-root "
         "scales. A dot is a head. r: correlation over heads of the diagonal score with the weight, "
         "and with its excess over random tokens."
     )

@@ -91,7 +91,7 @@ def _weights(axes: kit.Axes, rows: pd.DataFrame) -> None:
     kit.mark(axes, kit.grid(rows, "exceeds_controls") > 0, markersize=3)
     axes.set(xlabel="Head", ylabel="Layer")
     look: dict[str, Any] = {"location": "bottom", "aspect": 18, "ax": axes}
-    kit.scale(axes.figure, mesh, "Greatest weight of a pair", **look).locator = MaxNLocator(3)
+    kit.scale(axes.figure, mesh, "Largest weight of a pair", **look).locator = MaxNLocator(3)
 
 
 def _named(example: Example) -> str:

@@ -23,7 +23,7 @@ _LOOKS = {
 _TITLES = {STRICT: "The paper's definition", LENIENT: "Lenient definition"}
 _PAPER = 86  # F1 of the paper's classifier on its own annotated maps, × 100
 _LEAST = 50  # × 100: where the axis starts, unless scores are lower
-_CONFUSION = "Maps (darker = greater share of the row)"
+_CONFUSION = "Maps (darker = larger share of the row)"
 
 
 def draw(sources: kit.Sources) -> kit.Figure:
