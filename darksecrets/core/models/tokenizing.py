@@ -70,11 +70,6 @@ def check_tokenizer(folder: Path, max_length: int) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def fits(tokenizer: PreTrainedTokenizerBase, text: str, max_length: int) -> bool:
-    """Whether a text has at most so many tokens, special ones included."""
-    return len(tokenizer(text, truncation=False, verbose=False)["input_ids"]) <= max_length
-
-
 def _check_special_tokens(folder: Path, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise an error unless a text becomes [CLS] text [SEP], whatever their names."""
     tokens = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.pad_token)

@@ -13,7 +13,6 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from darksecrets.beyond.predictions.cloze import MASK, Item
-from darksecrets.core.models.tokenizing import fits
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.progress import progress
 from darksecrets.core.stats.ratios import ratio, share
@@ -53,11 +52,7 @@ def answerable(
     Raises:
         InputError: There are none.
     """
-    kept = [
-        item
-        for item in items
-        if _piece(tokenizer, item) is not None and fits(tokenizer, _answered(item), max_length)
-    ]
+    kept = [item for item in items if _piece(tokenizer, item, max_length) is not None]
     if not kept:
         raise InputError(
             f"The right word of none of the {len(items)} sentences with a masked word is a single "
@@ -68,15 +63,24 @@ def answerable(
     return kept, Counter(item.group for item in items) - Counter(item.group for item in kept)
 
 
-def _answered(item: Item) -> str:
-    """The sentence with its right word."""
-    return item.sentence.replace(MASK, item.right)
+def _piece(
+    tokenizer: PreTrainedTokenizerBase, item: Item, max_length: float = math.inf
+) -> int | None:
+    """The right word as a piece of the vocabulary, where it stands in its sentence.
 
+    Args:
+        tokenizer: The tokenizer of a model that predicts masked words.
+        item: The item.
+        max_length: Longest sentence, in tokens.
 
-def _piece(tokenizer: PreTrainedTokenizerBase, item: Item) -> int | None:
-    """The right word as a piece of the vocabulary, where it stands in its sentence."""
+    Returns:
+        The number of the piece; None if there are several, or the sentence is longer.
+    """
+    text = item.sentence.replace(MASK, item.right)
     start = item.sentence.index(MASK)
-    encoded = tokenizer(_answered(item), return_offsets_mapping=True, verbose=False)
+    encoded = tokenizer(text, return_offsets_mapping=True, verbose=False)
+    if len(encoded["input_ids"]) > max_length:
+        return None
     own = [
         number
         for number, (first, last) in zip(

@@ -16,7 +16,6 @@ from darksecrets.beyond.predictions.measure.likelihoods import (
 )
 from darksecrets.beyond.predictions.pairs import Pair
 from darksecrets.core.arrays import Floats
-from darksecrets.core.models.tokenizing import fits
 from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats.ratios import ratio, share
 
@@ -119,10 +118,10 @@ def pair_rows(
 
 
 def _is_legible(tokenizer: PreTrainedTokenizerBase, pair: Pair, max_length: int) -> bool:
-    texts = (pair.right, pair.wrong)
-    if not all(fits(tokenizer, text, max_length) for text in texts):
+    both = tokenizer([pair.right, pair.wrong], verbose=False)["input_ids"]
+    if any(len(ids) > max_length for ids in both):
         return False
-    return not any(tokenizer.unk_token_id in ids for ids in tokenizer(list(texts))["input_ids"])
+    return not any(tokenizer.unk_token_id in ids for ids in both)
 
 
 def _is_right(likelihoods: Floats) -> Floats:
