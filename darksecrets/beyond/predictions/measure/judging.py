@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +21,8 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats.ratios import ratio, share
 
 _MEANS = ("whole_words", "unigrams", "bigrams")
+_LONGEST_SHOWN = 80
+"""Characters of a sentence in a message."""
 
 
 def choose_pairs(pairs: Sequence[Pair], most: int, seed: int) -> list[Pair]:
@@ -56,8 +59,9 @@ def judge(
     """
     legible = [_is_legible(tokenizer, pair, max_length) for pair in pairs]
     if not any(legible):
+        example = textwrap.shorten(pairs[0].right, _LONGEST_SHOWN, placeholder=" …")
         raise InputError(
-            f"Of none of the {len(pairs)} pairs, such as {pairs[0].right!r}, the tokenizer knows "
+            f"Of none of the {len(pairs)} pairs, such as {example!r}, the tokenizer knows "
             f"all words and makes at most {max_length} tokens. Give predictions.pairs in the "
             "language of the encoder, or raise fine_tuning.max_length."
         )

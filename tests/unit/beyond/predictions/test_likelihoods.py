@@ -111,8 +111,9 @@ def test_pairs_that_the_encoder_cannot_read_are_left_out_and_counted(tiny):
     short = Pair("The dog slept.", "The dog sleep.", "x")
     row = judge(model, tokenizer, NGrams(tokenizer, []), [long, short], positions).iloc[0]
     assert (row["pairs"], row["left_out"]) == (1, 1)
-    with pytest.raises(InputError, match=f"makes at most {positions} tokens"):
+    with pytest.raises(InputError, match=f"makes at most {positions} tokens") as error:
         judge(model, tokenizer, NGrams(tokenizer, []), [long], positions)
+    assert len(str(error.value)) < 400, "the sentence is cut"
 
 
 def test_pairs_are_drawn_by_kind():
