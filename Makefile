@@ -114,7 +114,7 @@ quick: $(DEVELOPED) ## run the units without the slow ones, and the linters: two
 	  tests/test_style.py tests/test_architecture.py tests/workflow/lib tests/unit
 
 .PHONY: test
-test: $(DEVELOPED) ## run the tests and linters: about ten minutes (WORKERS=2)
+test: $(DEVELOPED) ## run the tests and linters: 20 minutes on two AVX2 cores (WORKERS=2)
 	$(PYTEST_IN_PARALLEL)
 
 .PHONY: test-analyses

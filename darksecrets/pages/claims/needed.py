@@ -59,20 +59,23 @@ def _needed(threshold: Threshold, estimate: Estimate) -> str:
 
     More seeds, if the number would be decided by an interval over examples alone: that is how far
     seeds can shrink it. Numbers that do not depend on seeds need examples; of means over seeds
-    whose table does not split the variance, either may be what limits them.
+    whose table does not split the variance, either may be what limits them. An interval that is
+    one of several is corrected for their number here, too.
     """
-    if _interval(threshold, estimate, half=0.0) == Answer.OPEN:
+    if _interval(threshold, estimate, of_examples=0.0) == Answer.OPEN:
         return NOTHING
     if estimate.seeds is None:
         return EXAMPLES
     if math.isnan(estimate.of_examples):
         return EITHER
-    half = critical_value(LEVEL) * math.sqrt(estimate.of_examples)
-    return EXAMPLES if _interval(threshold, estimate, half) == Answer.OPEN else SEEDS
+    of_many_seeds = _interval(threshold, estimate, estimate.of_examples)
+    return EXAMPLES if of_many_seeds == Answer.OPEN else SEEDS
 
 
-def _interval(threshold: Threshold, estimate: Estimate, half: float) -> Answer:
-    """The answer if the interval had this half-width beside what is allowed for failures."""
-    below, above = estimate.allowed
+def _interval(threshold: Threshold, estimate: Estimate, of_examples: float) -> Answer:
+    """The answer if examples alone had this variance, beside what is allowed for failures."""
+    critical = critical_value(LEVEL / estimate.together)
+    half = critical * math.sqrt(of_examples)
+    below, above = (side * critical / critical_value(LEVEL) for side in estimate.allowed)
     low, high = estimate.value - half - below, estimate.value + half + above
     return threshold.answer(replace(estimate, low=low, high=high))

@@ -29,14 +29,20 @@ def test_seeds_are_needed_where_an_interval_over_examples_alone_would_decide():
     assert needed(of_seeds(2.9, 3.1, half=4)) == "would need more examples"
 
 
-@pytest.mark.parametrize(("values", "half"), [((1, 5), 1.0), ((2.9, 3.1), 4.0)])
-def test_what_is_said_to_be_needed_decides(values, half):
-    """With many of what is named the claim is decided, and with many of the other it is not."""
-    said = needed(of_seeds(*values, half=half))
+@pytest.mark.parametrize(
+    ("values", "half", "together"),
+    [((1, 5), 1.0, 1), ((1, 5), 1.0, 3), ((2.9, 3.1), 4.0, 1), ((2.99, 3.01), 2.8, 3)],
+)
+def test_what_is_said_to_be_needed_decides(values, half, together):
+    """With many of what is named the claim is decided, and with many of the other it is not.
+
+    In the last case the interval excludes 0 and, corrected for three, includes it.
+    """
+    said = needed(of_seeds(*values, half=half).widen_for(together))
     mean, deviation = np.mean(values), np.std(values, ddof=1)
     many = mean + deviation * np.tile([-1, 1], 500)
-    more_seeds = of_seeds(*many, half=half)
-    more_examples = of_seeds(*values, half=half / 100)
+    more_seeds = of_seeds(*many, half=half).widen_for(together)
+    more_examples = of_seeds(*values, half=half / 100).widen_for(together)
     decided = {
         "would need more seeds": ABOVE.answer(more_seeds) != Answer.OPEN,
         "would need more examples": ABOVE.answer(more_examples) != Answer.OPEN,
