@@ -17,8 +17,9 @@ def main(job: Job) -> None:
     seeds = settings.init_seeds, settings.order_seeds
     files = list(zip(job.input.all("predictions"), job.input.all("curves"), strict=True))
     runs, parts = len(settings.init_seeds) * len(settings.order_seeds), []
-    for place, (name, entry) in enumerate(params.tasks.items()):
+    of_tasks = zip(params.tasks.items(), job.input.all("baselines"), strict=True)
+    for place, ((name, entry), path) in enumerate(of_tasks):
         own = files[place * runs : (place + 1) * runs]
-        found = measure.read(Task.from_entry(name, entry), *seeds, own)
+        found = measure.read(Task.from_entry(name, entry), *seeds, own, path)
         parts.append(measure.tables(found, params.resamples, params.seed))
     write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])

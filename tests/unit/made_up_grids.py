@@ -49,6 +49,5 @@ def grid_of(
     scores = np.concatenate([np.clip(part_way, 0, 100), final[..., None]], axis=-1)
     starts, orders = skill.shape
     answers = np.where(right, labels, 1 - labels)
-    return Grid(
-        task, range(starts), range(orders), labels, answers, dict.fromkeys(task.metrics, scores)
-    )
+    of_metrics, units = dict.fromkeys(task.metrics, scores), np.arange(examples)
+    return Grid(task, range(starts), range(orders), labels, units, answers, of_metrics)

@@ -48,7 +48,8 @@ def made_grid(rng: np.random.Generator, skill: np.ndarray, early: float) -> Grid
         part_way = early * final[..., None] + (1 - early) * 60 + noise
         scores[metric] = np.concatenate([np.clip(part_way, 0, 100), final[..., None]], axis=-1)
     starts, orders = skill.shape
-    return Grid(TASK, range(starts), range(orders), labels, answers, scores)
+    units = np.arange(EXAMPLES)
+    return Grid(TASK, range(starts), range(orders), labels, units, answers, scores)
 
 
 def judged(

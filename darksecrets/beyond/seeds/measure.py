@@ -22,10 +22,15 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.maxima import expected_maximum, expected_of_chosen
-from darksecrets.core.stats.resampling import interval
+from darksecrets.core.stats.resampling import halves, interval
 from darksecrets.core.stats.seeds import critical_value
 from darksecrets.core.stats.two_way import components
-from darksecrets.paper.finetuning.tables import LEARNING_CURVES, predictions
+from darksecrets.core.stats.units import count_units
+from darksecrets.paper.finetuning.tables import (
+    BASELINE_PREDICTIONS,
+    LEARNING_CURVES,
+    predictions,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Grid:
         inits: Seeds of the initialization.
         orders: Seeds of the data order.
         labels: [examples].
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
         predictions: [runs, examples]; for each initialization all data orders.
         scores: By metric, [initializations, orders, epochs] scores on all examples, × 100.
     """
@@ -45,6 +51,7 @@ class Grid:
     inits: Sequence[int]
     orders: Sequence[int]
     labels: Values
+    units: Integers
     predictions: Values
     scores: Mapping[str, Floats]
 
@@ -57,19 +64,23 @@ class Grid:
         """[initializations, orders] scores of the final models."""
         return self.scores[metric][..., -1]
 
-    def score_halves(self, metric: str, halves: Integers) -> tuple[Floats, Floats]:
+    def score_halves(self, metric: str, sides: Integers) -> tuple[Floats, Floats]:
         """[splits, runs] final scores on both halves of the examples, × 100.
 
         Args:
             metric: The metric.
-            halves: [splits, examples] 0 or 1.
+            sides: [splits, examples] 1 for one half, 0 for the other.
         """
         score = METRICS[metric].weighted(self.predictions, self.labels)
-        return PERCENT * score(halves), PERCENT * score(1 - halves)
+        return PERCENT * score(sides), PERCENT * score(1 - sides)
 
 
 def read(
-    task: Task, inits: Sequence[int], orders: Sequence[int], files: Sequence[tuple[Path, Path]]
+    task: Task,
+    inits: Sequence[int],
+    orders: Sequence[int],
+    files: Sequence[tuple[Path, Path]],
+    baselines: Path,
 ) -> Grid:
     """Read the predictions and learning curves of all fine-tunings.
 
@@ -78,17 +89,20 @@ def read(
         inits: Seeds of the initialization.
         orders: Seeds of the data order.
         files: Predictions and curve of each run, in the order of `predictions` above.
+        baselines: Table `BASELINE_PREDICTIONS`, which numbers the texts of the examples.
 
     Raises:
         InputError: Runs are of different examples or different numbers of epochs.
     """
     declared = predictions(task.num_labels)
     parts = [declared.read(path, ["idx", "label", "prediction"]) for path, _ in files]
+    texts = BASELINE_PREDICTIONS.read(baselines).drop_duplicates("idx")
     kind = np.float64 if task.is_regression else np.int64
-    for part, (path, _) in zip(parts, files, strict=True):
+    paths = [path for path, _ in files]
+    for path, part in zip([*paths, baselines], [*parts, texts], strict=True):
         if part["idx"].tolist() != parts[0]["idx"].tolist():
             raise InputError(
-                f"{path}: these predictions are of other examples than those in {files[0][0]}. "
+                f"{path}: these predictions are of other examples than those in {paths[0]}. "
                 "Remove both files and run again."
             )
     curves = [_curve(path, task) for _, path in files]
@@ -104,6 +118,7 @@ def read(
         inits,
         orders,
         labels=parts[0]["label"].to_numpy(dtype=kind),
+        units=texts["text"].to_numpy(),
         predictions=np.stack([part["prediction"].to_numpy(dtype=kind) for part in parts]),
         scores={metric: scores[:, :, number] for number, metric in enumerate(task.metrics)},
     )
@@ -266,14 +281,13 @@ def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFra
         rng.integers(starts, size=(resamples, starts, 1)),
         rng.integers(orders, size=(resamples, 1, orders)),
     )
-    examples = len(grid.labels)
-    half = np.tile(np.arange(examples) % 2, (SPLITS, 1))
-    halves = rng.permuted(half, axis=1)
+    drawn_halves = halves(SPLITS, count_units(grid.units), rng)
+    sides = np.concatenate([of_units[:, grid.units] for of_units in drawn_halves])
     rows = []
     for metric in grid.task.metrics:
         scores = grid.final(metric)
         resampled = scores[drawn].reshape(resamples, -1)
-        one, other = grid.score_halves(metric, halves)
+        one, other = grid.score_halves(metric, sides)
         pairs = np.concatenate([one, other]), np.concatenate([other, one])
         gains, lows = _gains(*pairs, grid.shape)
         mean_of_one = float(pairs[1].mean())

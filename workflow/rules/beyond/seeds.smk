@@ -45,6 +45,7 @@ rule score_seeds:
     input:
         predictions=files_of_grids("predictions", "predictions"),
         curves=files_of_grids("curves", "curve"),
+        baselines=expand("<results>/predictions/{task}/baselines.csv", task=GRIDS),
     output:
         **{name: table(name) for name in TABLES_OF_SEEDS},
     log:

@@ -1,6 +1,7 @@
 """Grids of fine-tunings: reading, thresholds, permutations, tables; null data are no effect."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,11 @@ from darksecrets.beyond.seeds import measure as grids
 from darksecrets.beyond.seeds.declared import TABLES
 from darksecrets.beyond.seeds.measure import predictive, stop, tables
 from darksecrets.core.run.errors import InputError
-from darksecrets.paper.finetuning.tables import LEARNING_CURVES, predictions
+from darksecrets.paper.finetuning.tables import (
+    BASELINE_PREDICTIONS,
+    LEARNING_CURVES,
+    predictions,
+)
 
 
 def test_what_a_run_stores_is_read(tmp_path):
@@ -34,14 +39,22 @@ def test_what_a_run_stores_is_read(tmp_path):
         LEARNING_CURVES.write(pd.DataFrame(curve, columns=columns), tmp_path / f"{number}-c.csv")
         files.append((tmp_path / f"{number}.csv", tmp_path / f"{number}-c.csv"))
         expected.append(logits.argmax(1).tolist())
-    found = grids.read(TASK, [1, 2], [3, 4], files)
+    texts = pd.DataFrame({"idx": range(9), "text": [0, 1, 2, 0, 3, 4, 5, 6, 7], "label": labels})
+    texts = texts.assign(task="MRPC", baseline="majority", prediction=0)
+    baselines = tmp_path / "baselines.csv"
+    BASELINE_PREDICTIONS.write(texts[list(BASELINE_PREDICTIONS.names)], baselines)
+    found = grids.read(TASK, [1, 2], [3, 4], files, baselines)
     assert found.predictions.tolist() == expected
     assert found.labels.tolist() == labels.tolist()
+    assert found.units.tolist() == texts["text"].tolist()
     assert found.scores["accuracy"][:, :, 0].tolist() == [[1, 11], [21, 31]]
     assert found.final("f1").tolist() == [[2, 12], [22, 32]]
-    pd.read_csv(files[3][0]).assign(idx=range(1, 10)).to_csv(files[3][0], index=False)
-    with pytest.raises(InputError, match="other examples"):
-        grids.read(TASK, [1, 2], [3, 4], files)
+    for path in (baselines, files[3][0]):
+        whole = path.read_bytes()
+        pd.read_csv(path).assign(idx=range(1, 10)).to_csv(path, index=False)
+        with pytest.raises(InputError, match=f"{path.name}: these predictions are of other"):
+            grids.read(TASK, [1, 2], [3, 4], files, baselines)
+        path.write_bytes(whole)
 
 
 def test_halves_are_scored_as_scikit_learn_does():
@@ -134,6 +147,17 @@ def test_tables_of_runs_that_differ():
     assert (early["saved"] > 0).all()
     assert (early["spearman"] > 0.4).all()
     assert (early["lost"] <= early["lost_at_random"] + 1e-9).all()
+
+
+def test_copies_of_an_example_do_not_score_the_run_that_they_chose():
+    """With every example three times, the best of several runs gains what it gains without."""
+    rng = np.random.default_rng(7)
+    once = made_grid(rng, np.full((3, 3), 0.8), 0.0)
+    copied = {name: np.tile(getattr(once, name), 3) for name in ("labels", "units", "predictions")}
+    rows, same = (
+        tables(grid, 50, 1)["expected_maximum"] for grid in (once, replace(once, **copied))
+    )
+    pd.testing.assert_frame_equal(rows, same)
 
 
 @pytest.mark.thorough

@@ -66,6 +66,15 @@ def test_nothing_decides_what_failing_models_could_move_across_the_border():
     near = Estimate((), 0.5, -2, 3, seeds=3, of_examples=0.1, allowed=(1.0, 0.0))
     assert needed(near) == NOTHING
     assert needed(near, of_seeds(1, 5, half=1)) == "would need more seeds"
+    below = replace(near, value=-0.5, low=-3, high=2, allowed=(0.0, 1.0))
+    assert needed(below, threshold=Threshold(below=0)) == NOTHING
+
+
+def test_what_is_allowed_for_failing_models_is_corrected_too():
+    """1.96 to 2.39 standard errors, and 0.45 to 0.55 beside a number of 0.5."""
+    near = Estimate((), 0.5, -2, 3, seeds=3, of_examples=0.1, allowed=(0.45, 0.0))
+    assert needed(near) == "would need more examples"
+    assert needed(near.widen_for(3)) == NOTHING
 
 
 def test_a_p_value_does_not_say_what_it_needs():

@@ -54,6 +54,7 @@ def test_all_maps_come_up_once_when_all_are_asked_for(stores):
 @pytest.mark.parametrize("size", [7, 13, 24])
 def test_stores_layers_heads_and_examples_come_up_equally_often(stores, size):
     table = sample_maps(stores, size, 3, "model").table
+    assert len(table) == size
     for columns in (["state"], ["state", "layer"], ["state", "layer", "head"]):
         counts = table.groupby(columns).size()
         cells = {1: 2, 2: 2 * LAYERS, 3: 2 * LAYERS * HEADS}[len(columns)]
@@ -66,6 +67,7 @@ def test_stores_layers_heads_and_examples_come_up_equally_often(stores, size):
 
 def test_a_row_describes_the_map_beside_it(stores):
     drawn = sample_maps(stores, 12, 1, "tiny")
+    assert set(drawn.table["layer"]) == {1, 2}
     for row, weights in zip(drawn.table.itertuples(), drawn.maps, strict=True):
         store = stores[("RTE", row.state, None if pd.isna(row.seed) else row.seed)]
         example = store.idx.tolist().index(row.idx)
