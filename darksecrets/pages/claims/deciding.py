@@ -254,7 +254,7 @@ def _extremum(estimates: Sequence[Estimate], *, greatest: bool) -> Estimate:
     low, high = pick(each.low for each in wide), pick(each.high for each in wide)
     unknown = next((each.unknown for each in estimates if not each.is_known), "")
     best = pick(valued, key=lambda each: each.value)
-    return replace(best, low=low, high=high, unknown=unknown)
+    return replace(best, low=low, high=high, unknown=unknown, together=len(valued))
 
 
 def _compare_with_others(

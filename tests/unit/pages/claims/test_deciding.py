@@ -209,6 +209,21 @@ def test_an_interval_that_decides_nothing_has_both_sides_also_where_it_is_correc
     assert (alone.answer, alone.decisive) == (YES, above)
 
 
+def test_what_the_greatest_of_several_needs_follows_from_its_corrected_interval():
+    """3.0 ± 2.8, of examples alone, excludes 0; as one of three it does not: seeds do not help."""
+    greatest, *others = (
+        Estimate((task,), value, value - 2.9, value + 2.9, seeds=2, of_examples=(2.8 / 1.96) ** 2)
+        for task, value in (("MRPC", 3.0), ("SST-2", 0.1), ("STS-B", -3.0))
+    )
+    row = [*others, greatest]
+    found = deciding._compare_with_threshold("greatest", Threshold(above=0), row, row)
+    assert found.answer == OPEN
+    assert found.needs == "would need more examples"
+    assert found.reason == "corrected for 3, the interval includes 0: MRPC"
+    alone = deciding._compare_with_threshold("greatest", Threshold(above=0), [greatest], [greatest])
+    assert alone.answer == YES
+
+
 def nothing(name: str) -> Frames:
     """The tables of a claim that holds, with effects of 0 and intervals around them."""
     frames = {table: frame.copy() for table, frame in CASES[name][YES].items()}
