@@ -212,7 +212,7 @@ def draw_attention_to_subjects(sources: kit.Sources) -> kit.Figure:
 
     def title(count: str) -> str:
         number = int(kit.pick(rows, distractors=count)["verbs"].iloc[0]) if shown else 0
-        return f"{_TITLES[count]} (n = {number})"
+        return f"{_TITLES[count]} (n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{number})"
 
     names = "subject", "nearest noun", "subject, untrained", "equal parts"
     legend = dict(zip(names, (_SUBJECT, *_OTHER_NOUNS.values(), _EQUAL), strict=True))
