@@ -12,8 +12,9 @@ from darksecrets.core.run.job import Job, script
 def main(job: Job) -> dict[str, Any]:
     """Write both tables of one model; return the methods that it cannot be compressed by."""
     from darksecrets.beyond.compression.declared import COMPRESSION, COMPRESSION_TIMES, Settings
-    from darksecrets.beyond.compression.measure.running import measure, times
+    from darksecrets.beyond.compression.measure.running import measure
     from darksecrets.beyond.compression.measure.statistics import compression
+    from darksecrets.beyond.compression.measure.timing import times
     from darksecrets.beyond.compression.measure.variants import left_out, variants
     from darksecrets.beyond.importance.measure.pruning import least_important
     from darksecrets.core.models.loading import Draw

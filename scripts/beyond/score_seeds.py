@@ -8,8 +8,9 @@ from darksecrets.core.run.job import Job, script
 @script
 def main(job: Job) -> None:
     """Write the tables of all tasks."""
-    from darksecrets.beyond.seeds import measure
     from darksecrets.beyond.seeds.declared import TABLES, Settings
+    from darksecrets.beyond.seeds.measure.grid import read
+    from darksecrets.beyond.seeds.measure.statistics import tables
     from darksecrets.core.data.tasks import Task
 
     params = job.params
@@ -20,6 +21,6 @@ def main(job: Job) -> None:
     of_tasks = zip(params.tasks.items(), job.input.all("baselines"), strict=True)
     for place, ((name, entry), path) in enumerate(of_tasks):
         own = files[place * runs : (place + 1) * runs]
-        found = measure.read(Task.from_entry(name, entry), *seeds, own, path)
-        parts.append(measure.tables(found, params.resamples, params.seed))
+        found = read(Task.from_entry(name, entry), *seeds, own, path)
+        parts.append(tables(found, params.resamples, params.seed))
     write_joined(job, TABLES, [[part[table.name] for table in TABLES] for part in parts])

@@ -4,7 +4,7 @@ import numpy as np
 from glue import TASKS
 from scipy.stats import norm
 
-from darksecrets.beyond.seeds.measure import Grid
+from darksecrets.beyond.seeds.measure.grid import Grid
 from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.data.tasks import Task
 

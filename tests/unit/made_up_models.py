@@ -7,7 +7,7 @@ import pandas as pd
 from glue import TASKS
 
 from darksecrets.beyond.landscape.declared import FLATNESS, STATES
-from darksecrets.beyond.seeds.measure import Grid
+from darksecrets.beyond.seeds.measure.grid import Grid
 from darksecrets.core.data.metrics import compute
 from darksecrets.paper.finetuning.tables import LEARNED
 

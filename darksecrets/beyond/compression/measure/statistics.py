@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from darksecrets.beyond.compression.declared import COMPRESSION
+from darksecrets.beyond.compression.measure.running import Measured
 from darksecrets.core.arrays import Floats, Integers, Values
 from darksecrets.core.data import metrics
 from darksecrets.core.data.metrics import PERCENT
@@ -16,7 +17,6 @@ from darksecrets.core.stats.resampling import interval
 
 if TYPE_CHECKING:
     from darksecrets.core.data.tasks import Task
-from darksecrets.beyond.compression.measure.running import Measured
 
 _DECIMALS = 9
 """Of percent: differences that ought to be 0, or a tolerance, are so exactly."""

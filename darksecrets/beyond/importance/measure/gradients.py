@@ -33,6 +33,15 @@ from darksecrets.core.run.errors import InputError
 from darksecrets.core.run.progress import progress
 from darksecrets.core.stats.units import first_of_each
 
+_log = logging.getLogger(__name__)
+
+Changes = Sequence[Intervention | None]
+"""Interventions; None leaves a model intact."""
+BATCH_SIZE = 32
+"""Examples of a batch on a CPU."""
+BLOCK = 64
+"""Examples whose leave-one-out losses are computed together."""
+
 
 @dataclass(frozen=True)
 class Gates(Intervention):
@@ -73,16 +82,6 @@ class MlpGates(Intervention):
     def mlp(self, output: torch.Tensor, layer: int) -> torch.Tensor:
         """The output, times its gate."""
         return output * self.output[:, layer - 1, None, None]
-
-
-_log = logging.getLogger(__name__)
-
-Changes = Sequence[Intervention | None]
-"""Interventions; None leaves a model intact."""
-BATCH_SIZE = 32
-"""Examples of a batch on a CPU."""
-BLOCK = 64
-"""Examples whose leave-one-out losses are computed together."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from compressed import AMOUNTS, classifier, examples
 from safetensors.torch import load_file, save_file
 
 from darksecrets.beyond.compression import declared
-from darksecrets.beyond.compression.measure import running, variants
+from darksecrets.beyond.compression.measure import running, storage, timing, variants
 from darksecrets.core.interventions.disable import disable
 from darksecrets.core.models.hooks import Intervention, intervene
 from darksecrets.core.models.loading import Draw
@@ -140,10 +140,10 @@ def test_numbers_come_back_from_the_file_without_zeros(tmp_path):
     many[many.abs() < 1] = 0
     few[3, 1] = 0
     tensors = {"many": many, "few": few, "whole": torch.zeros(4, dtype=torch.int8)}
-    packed = running.pack_zeros(tensors)
+    packed = storage.pack_zeros(tensors)
     assert set(packed) == {"many.bits", "many.values", "few", "whole"}
     save_file(packed, tmp_path / "file")
-    assert running.saved_bytes(packed) == (tmp_path / "file").stat().st_size
+    assert storage.saved_bytes(packed) == (tmp_path / "file").stat().st_size
     read = load_file(tmp_path / "file")
     bits = [(int(byte) >> place) & 1 for byte in read["many.bits"] for place in range(7, -1, -1)]
     values = iter(read["many.values"].tolist())
@@ -179,18 +179,18 @@ class Moving(torch.nn.Module):
 def test_speed_is_relative_to_the_whole_model_in_the_same_repetition(monkeypatch):
     """All models take turns, so a machine that becomes slower changes no ratio."""
     clock = Clock()
-    monkeypatch.setattr(running, "time", clock)
+    monkeypatch.setattr(timing, "time", clock)
     models = [Moving(clock, seconds, 3) for seconds in (6.0, 6.0, 2.0)]
-    taken = running.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
+    taken = timing.seconds(models, {"x": torch.zeros(1)}, 9, np.random.default_rng(1))
     assert clock.calls == 30, "the first time of each does not count"
     assert taken == pytest.approx(np.outer(np.arange(2, 11), [6.0, 6.0, 2.0]))
     fast, same = (
-        running.speedup(taken[:, 0], taken[:, 2]),
-        running.speedup(taken[:, 0], taken[:, 1]),
+        timing.speedup(taken[:, 0], taken[:, 2]),
+        timing.speedup(taken[:, 0], taken[:, 1]),
     )
     assert tuple(fast.values()) == pytest.approx((3, 3, 3))
     assert same == {"speedup": 1, "ci_low": 1, "ci_high": 1}
-    noisy = running.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
+    noisy = timing.speedup(np.array([1.0, 1, 9, 1, 1, 1, 1, 1, 1]), np.full(9, 0.5))
     assert tuple(noisy.values()) == (2, 2, 2), "one repetition with other work"
 
 
@@ -198,7 +198,7 @@ def test_times_are_of_all_but_the_control(tmp_path):
     model, _ = classifier(tmp_path)
     ways = all_variants(model)
     models = [running.compress(model, way) for way in ways]
-    found = running.times(models, ways, examples(), repetitions=6, threads=1, seed=1)
+    found = timing.times(models, ways, examples(), repetitions=6, threads=1, seed=1)
     assert found["method"].tolist() == 2 * list(declared.METHODS[:-1])
     table = found.assign(task="RTE", state="finetuned", seed=1)
     columns = list(declared.COMPRESSION_TIMES.names)

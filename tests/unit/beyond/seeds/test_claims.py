@@ -9,7 +9,7 @@ from claim_tables import YES, decide
 from made_up_grids import grid_of, normal_skill
 from scipy.stats import binom
 
-from darksecrets.beyond.seeds.measure import tables
+from darksecrets.beyond.seeds.measure.statistics import tables
 from darksecrets.beyond.seeds.shown import told_early
 from darksecrets.pages.claims.answers import Answer
 

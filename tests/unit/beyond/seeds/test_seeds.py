@@ -9,9 +9,10 @@ import pytest
 from made_up_models import EPOCHS, EXAMPLES, TASK, made_grid
 from scipy import stats
 
-from darksecrets.beyond.seeds import measure as grids
 from darksecrets.beyond.seeds.declared import TABLES
-from darksecrets.beyond.seeds.measure import predictive, stop, tables
+from darksecrets.beyond.seeds.measure import grid as grids
+from darksecrets.beyond.seeds.measure.statistics import tables
+from darksecrets.beyond.seeds.measure.stopping import predictive, stop
 from darksecrets.core.run.errors import InputError
 from darksecrets.paper.finetuning.tables import (
     BASELINE_PREDICTIONS,

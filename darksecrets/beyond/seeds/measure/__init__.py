@@ -1,0 +1,1 @@
+"""A grid of fine-tunings, and its tables."""
