@@ -32,9 +32,9 @@ def test_what_a_run_stores_is_read(tmp_path):
         declared = predictions(2)
         declared.write(frame[list(declared.names)], tmp_path / f"{number}.csv")
         curve = [
-            ("MRPC", "finetuned", 1, 5 * e, e, "validation", name, float(10 * number + e))
+            ("MRPC", "finetuned", 1, 5 * e, e, "validation", name, float(more + 10 * number + e))
             for e in (1, 2)
-            for name in ("loss", *TASK.metrics)
+            for name, more in {"loss": 100, "f1": 200, "accuracy": 300}.items()
         ]
         columns = list(LEARNING_CURVES.names)
         LEARNING_CURVES.write(pd.DataFrame(curve, columns=columns), tmp_path / f"{number}-c.csv")
@@ -48,8 +48,11 @@ def test_what_a_run_stores_is_read(tmp_path):
     assert found.predictions.tolist() == expected
     assert found.labels.tolist() == labels.tolist()
     assert found.units.tolist() == texts["text"].tolist()
-    assert found.scores["accuracy"][:, :, 0].tolist() == [[1, 11], [21, 31]]
-    assert found.final("f1").tolist() == [[2, 12], [22, 32]]
+    assert found.scores["accuracy"].tolist() == [
+        [[301, 302], [311, 312]],
+        [[321, 322], [331, 332]],
+    ]
+    assert found.final("f1").tolist() == [[202, 212], [222, 232]]
     for path in (baselines, files[3][0]):
         whole = path.read_bytes()
         pd.read_csv(path).assign(idx=range(1, 10)).to_csv(path, index=False)
