@@ -49,5 +49,6 @@ def grid_of(
     scores = np.concatenate([np.clip(part_way, 0, 100), final[..., None]], axis=-1)
     starts, orders = skill.shape
     answers = np.where(right, labels, 1 - labels)
-    of_metrics, units = dict.fromkeys(task.metrics, scores), np.arange(examples)
+    of_metrics = dict.fromkeys(task.metrics, scores)
+    units = np.arange(examples)
     return Grid(task, range(starts), range(orders), labels, units, answers, of_metrics)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from darksecrets.core.arrays import Floats, Integers, Values
 from darksecrets.core.stats import LEVEL
+from darksecrets.core.stats.units import count_units
 
 Counts = Integers
 Groups = Integers
@@ -184,6 +185,21 @@ def halves(splits: int, examples: int, rng: np.random.Generator) -> Iterator[Cou
     pattern = np.arange(examples) % 2
     for rows in blocks(splits, examples):
         yield rng.permuted(np.tile(pattern, (rows, 1)), axis=1)
+
+
+def halves_of_units(splits: int, units: Integers, rng: np.random.Generator) -> Iterator[Counts]:
+    """The same, with all examples of a unit in one half.
+
+    Args:
+        splits: Number of splits.
+        units: [examples] numbers of their units, see `darksecrets.core.stats.units`.
+        rng: Source of randomness.
+
+    Yields:
+        [at most ``splits``, examples] 1 for one half, 0 for the other.
+    """
+    for of_units in halves(splits, count_units(units), rng):
+        yield of_units[:, units]
 
 
 def stratified_halves(strata: Values, rng: np.random.Generator) -> Counts:

@@ -74,8 +74,8 @@ def _needed(threshold: Threshold, estimate: Estimate) -> str:
 
 def _interval(threshold: Threshold, estimate: Estimate, of_examples: float) -> Answer:
     """The answer if examples alone had this variance, beside what is allowed for failures."""
-    critical = critical_value(LEVEL / estimate.together)
-    half = critical * math.sqrt(of_examples)
-    below, above = (side * critical / critical_value(LEVEL) for side in estimate.allowed)
+    half = critical_value(LEVEL) * math.sqrt(of_examples)
+    below, above = estimate.allowed
     low, high = estimate.value - half - below, estimate.value + half + above
-    return threshold.answer(replace(estimate, low=low, high=high))
+    alone = replace(estimate, low=low, high=high, degrees=math.inf)
+    return threshold.answer(alone.widen_for(estimate.together))

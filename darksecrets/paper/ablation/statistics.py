@@ -21,7 +21,7 @@ from darksecrets.core.interventions.scores import plain, require_usable, weighte
 from darksecrets.core.stats import permutation
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.correlation import drop_rounding, standardized
-from darksecrets.core.stats.resampling import halves, interval, widened
+from darksecrets.core.stats.resampling import halves_of_units, interval, widened
 from darksecrets.core.stats.units import count_units
 from darksecrets.core.stats.weighted import resampled
 
@@ -210,7 +210,6 @@ def differences_on_halves(
         Twice [splits, sets] score - baseline.
     """
     score = weighted(result, metric)
-    drawn = halves(splits, count_units(result.units), rng)
-    masks = [of_units[:, result.units] for of_units in drawn]
+    masks = list(halves_of_units(splits, result.units, rng))
     ones, others = (np.concatenate([score(m == side) for m in masks]) for side in (1, 0))
     return ones - ones[:, :1], others - others[:, :1]

@@ -113,13 +113,7 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
         )
     table = tables.BASELINE_PREDICTIONS.read(baselines)
     parts |= {f"{baselines} ({name})": part for name, part in table.groupby("baseline")}
-    first = next(iter(parts.values()))
-    for path, part in parts.items():
-        if part["idx"].tolist() != first["idx"].tolist():
-            raise InputError(
-                f"{path}: these predictions are of other examples than those in "
-                f"{next(iter(parts))}. Remove both files and run again."
-            )
+    first = require_same_examples(parts)
     kind: Any = np.float64 if task.is_regression else np.int64
     predictions = {
         str(name): rows["prediction"].to_numpy(dtype=kind).reshape(-1, len(first))
@@ -129,6 +123,25 @@ def read(task: Task, models: Iterable[Path], baselines: Path) -> Outcomes:
     labels = first["label"].to_numpy(dtype=kind)
     units = table.drop_duplicates("idx")["text"].to_numpy()
     return Outcomes(task, labels, units, predictions, next(iter(seeds.values())))
+
+
+def require_same_examples(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The first of some tables of predictions, which are all of the same examples.
+
+    Args:
+        parts: By the file that they were read from.
+
+    Raises:
+        InputError: One is of other examples.
+    """
+    path_of_first, first = next(iter(parts.items()))
+    for path, part in parts.items():
+        if part["idx"].tolist() != first["idx"].tolist():
+            raise InputError(
+                f"{path}: these predictions are of other examples than those in {path_of_first}. "
+                "Remove both files and run again."
+            )
+    return first
 
 
 def gain_metric(metrics: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from darksecrets.core.arrays import Floats, Integers, Values
 from darksecrets.core.data.metrics import METRICS, PERCENT
 from darksecrets.core.data.tasks import Task
 from darksecrets.core.run.errors import InputError
+from darksecrets.paper.finetuning.comparison import require_same_examples
 from darksecrets.paper.finetuning.tables import (
     BASELINE_PREDICTIONS,
     LEARNING_CURVES,
@@ -83,14 +84,9 @@ def read(
     declared = predictions(task.num_labels)
     parts = [declared.read(path, ["idx", "label", "prediction"]) for path, _ in files]
     texts = BASELINE_PREDICTIONS.read(baselines).drop_duplicates("idx")
+    by_path = {str(path): part for (path, _), part in zip(files, parts, strict=True)}
+    first = require_same_examples({**by_path, str(baselines): texts})
     kind = np.float64 if task.is_regression else np.int64
-    paths = [path for path, _ in files]
-    for path, part in zip([*paths, baselines], [*parts, texts], strict=True):
-        if part["idx"].tolist() != parts[0]["idx"].tolist():
-            raise InputError(
-                f"{path}: these predictions are of other examples than those in {paths[0]}. "
-                "Remove both files and run again."
-            )
     curves = [_curve(path, task) for _, path in files]
     if len({curve.shape for curve in curves}) > 1:
         found = ", ".join(sorted({str(curve.shape[-1]) for curve in curves}))
@@ -103,7 +99,7 @@ def read(
         task,
         inits,
         orders,
-        labels=parts[0]["label"].to_numpy(dtype=kind),
+        labels=first["label"].to_numpy(dtype=kind),
         units=texts["text"].to_numpy(),
         predictions=np.stack([part["prediction"].to_numpy(dtype=kind) for part in parts]),
         scores={metric: scores[:, :, number] for number, metric in enumerate(task.metrics)},

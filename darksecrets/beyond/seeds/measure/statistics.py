@@ -15,10 +15,9 @@ from darksecrets.core.data.metrics import PERCENT
 from darksecrets.core.stats import LEVEL
 from darksecrets.core.stats.corrections import benjamini_hochberg
 from darksecrets.core.stats.maxima import expected_maximum, expected_of_chosen
-from darksecrets.core.stats.resampling import halves, interval
+from darksecrets.core.stats.resampling import halves_of_units, interval
 from darksecrets.core.stats.seeds import critical_value
 from darksecrets.core.stats.two_way import components
-from darksecrets.core.stats.units import count_units
 
 SPLITS = 100
 """Random halves of the examples, of which one chooses a run and the other scores it."""
@@ -74,8 +73,7 @@ def _maximum(grid: Grid, resamples: int, rng: np.random.Generator) -> pd.DataFra
         rng.integers(starts, size=(resamples, starts, 1)),
         rng.integers(orders, size=(resamples, 1, orders)),
     )
-    drawn_halves = halves(SPLITS, count_units(grid.units), rng)
-    sides = np.concatenate([of_units[:, grid.units] for of_units in drawn_halves])
+    sides = np.concatenate(list(halves_of_units(SPLITS, grid.units, rng)))
     rows = []
     for metric in grid.task.metrics:
         scores = grid.final(metric)
