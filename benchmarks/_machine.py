@@ -73,13 +73,18 @@ def system(name: str) -> str:
     return " ".join(found.groups()) if found else name
 
 
-def write_results(name: str, title: str, table: pd.DataFrame, machine: str, notes: str) -> None:
-    """Write ``results/<name>.csv`` and ``.md``, and print the latter."""
+def write_results(
+    name: str, title: str, table: pd.DataFrame, machine: str, notes: str, shown: str = ""
+) -> None:
+    """Write ``results/<name>.csv`` and ``.md``, and print the latter.
+
+    The page has what is *shown* of the table, in Markdown, or else all of it.
+    """
     # Before anything is written: results are files of the repository, too.
     program = f"Program: `benchmarks/{Path(sys.argv[0]).name}`, commit `{find_commit()}`."
     RESULTS.mkdir(exist_ok=True)
     table.assign(machine=machine).to_csv(RESULTS / f"{name}.csv", index=False)
     above = "\n\n".join([f"# {title}", notes, f"Machine: {machine}.", program])
-    page = f"{above}\n\n{table.to_markdown(index=False)}\n"
+    page = f"{above}\n\n{shown or table.to_markdown(index=False)}\n"
     (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
     print(page)

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
 from adversarial.every import ALL
-from adversarial.trials import LARGE, NULL, Size, Trial
+from adversarial.trials import LARGE, LIMIT, NULL, POWER, Size, Trial
 
 Inference = Callable[[Size, Path], Iterable[Trial]]
 
@@ -38,7 +38,12 @@ NOTES = (
     "corpus of 60 sentences, 80 texts, or texts with features; a sweep of {layers} layers with "
     "{layers} heads on {examples} examples, or several; a run's tables. In a draw, a statement "
     "can be made once per head, layer, set or claim, or once. *± %*: standard error of the share, "
-    "over draws. *kept*: whether the share is at most the stated rate, up to 3.1 standard errors."
+    "over draws. Every trial is a row of [adversaries.csv](adversaries.csv)."
+)
+NULLS = (
+    "A row is an inference, tried on so many kinds of heads or data; its share is the greatest, "
+    "and *greatest on* has the kind, if any passed. *kept*: whether all shares are at most the "
+    "stated rate, up to 3.1 standard errors; else how many are not."
 )
 
 
@@ -86,7 +91,43 @@ def main() -> None:
     notes = NOTES.format(layers=LARGE.layers, examples=LARGE.examples)
     title = "Null simulations of every inference, and known effects"
     table = beside_others(table) if names else table
-    write_results("adversaries", title, table, describe("numpy", "scipy"), notes)
+    write_results("adversaries", title, table, describe("numpy", "scipy"), notes, shown(table))
+
+
+def shown(table: pd.DataFrame) -> str:
+    """What the page shows: inferences with their worst null, and every limit and known effect."""
+    rates = ["share %", "± %", "stated %"]
+    of = dict(list(table.groupby("truth")))
+    limits, effects = (of[truth][["inference", "tried on", *rates]] for truth in (LIMIT, POWER))
+    parts = [
+        f"## Null: nothing is there\n\n{NULLS}",
+        worst(of[NULL]).to_markdown(index=False),
+        "## Limit: nothing is there, and the inference does not see it",
+        limits.to_markdown(index=False),
+        "## Power: an effect is there",
+        effects.drop(columns="stated %").to_markdown(index=False),
+    ]
+    return "\n\n".join(parts)
+
+
+def worst(nulls: pd.DataFrame) -> pd.DataFrame:
+    """A row per inference: that of the kind on which it passes most often."""
+    rows = []
+    for inference, own in nulls.groupby("inference", sort=False):
+        greatest = own.loc[own["share %"].idxmax()]
+        failed = int((own["kept"] == "no").sum())
+        rows.append(
+            {
+                "inference": inference,
+                "kinds": len(own),
+                "greatest share %": greatest["share %"],
+                "± %": greatest["± %"],
+                "stated %": greatest["stated %"],
+                "greatest on": greatest["tried on"] if greatest["share %"] else "",
+                "kept": f"no, {failed}" if failed else "yes",
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def beside_others(table: pd.DataFrame) -> pd.DataFrame:

@@ -57,3 +57,21 @@ def test_the_page_of_controls_has_the_limits_that_were_found():
     assert f"p < .05 in {rates['seed_effects: p_value < 0.05', unsteady]} % of cases" in page
     words = " ".join(page.split())
     assert f"for some head in {heads} % of models, for some layer in {layers} %" in words
+
+
+def test_the_page_of_null_simulations_has_the_worst_of_every_inference():
+    table = pd.read_csv(RESULTS / "adversaries.csv", keep_default_na=False)
+    nulls = table[table["truth"] == "null"]
+    page = (RESULTS / "adversaries.md").read_text(encoding="utf-8")
+    part = page.partition("## Null")[2].partition("## Limit")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines()]
+    told = {row[0]: row for row in rows if len(row) == 7}
+    for inference, own in nulls.groupby("inference"):
+        _, kinds, share, _, _, worst, kept = told[inference]
+        assert int(kinds) == len(own)
+        assert float(share) == own["share %"].max()
+        assert not worst or own.set_index("tried on").loc[worst, "share %"] == float(share)
+        failed = (own["kept"] == "no").sum()
+        assert kept == (f"no, {failed}" if failed else "yes")
+    # Two lines are above the rows.
+    assert len(told) == nulls["inference"].nunique() + 2
