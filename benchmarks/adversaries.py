@@ -42,8 +42,8 @@ NOTES = (
 )
 NULLS = (
     "A row is an inference, tried on so many kinds of heads or data; its share is the greatest, "
-    "and *greatest on* has the kind, if any passed. *kept*: whether all shares are at most the "
-    "stated rate, up to 3.1 standard errors; else how many are not."
+    "and *greatest on* has the kind, if any passed. *kept*: whether no share is so great that, at "
+    "the stated rate, it happens less than once in a thousand times; else how many are."
 )
 
 

@@ -185,3 +185,13 @@ def test_a_rate_is_exceeded_only_beyond_the_error_of_dependent_draws():
     together[:6] = 20  # in 6 draws of 50, all; as likely as not at a rate of 5 %, if all depend
     assert trial(*together.tolist()).keeps_its_rate()
     assert trial(*together.tolist()).share == pytest.approx(0.12)
+
+
+def test_few_independent_draws_have_their_exact_error():
+    """Of 30 at 5 %, six or more have a probability of .0033, seven or more of .0006."""
+
+    def passed(count: int) -> Trial:
+        return Trial("q", "null", NULL, 0.05, (1,) * count + (0,) * (30 - count), 1)
+
+    assert passed(6).keeps_its_rate()
+    assert not passed(7).keeps_its_rate()

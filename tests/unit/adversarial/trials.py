@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import stats
 
 Flags = npt.NDArray[np.bool_]
 
@@ -21,6 +22,8 @@ LEVEL, ONE_END = 0.05, 0.025
 """Stated error rates: of tests, and of one end of a 95 % interval."""
 ROUNDING = 1e-9
 """Differences that ought to be 0 are at most this."""
+BY_CHANCE = 0.001
+"""If so many pass less often than this at the stated rate, the rate is not kept."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,15 @@ class Trial:
         return float(np.sqrt(shares.var(ddof=1) / shares.size))
 
     def keeps_its_rate(self) -> bool:
-        """Whether the share is at most the stated one, up to 3.1 standard errors.
+        """Whether so many pass at the stated rate in more than one of a thousand times.
 
-        The error is at least that of as many independent tries at the stated rate.
+        With one try in each draw, tries are independent, and their number is binomial. Else, the
+        share is at most 3.1 standard errors above the stated one; the error is at least that of as
+        many independent tries at the stated rate.
         """
+        if self.tries == 1:
+            by_chance = stats.binom.sf(sum(self.draws) - 1, len(self.draws), self.stated)
+            return bool(by_chance >= BY_CHANCE)
         tries = len(self.draws) * self.tries
         least = np.sqrt(self.stated * (1 - self.stated) / tries)
         return bool(self.share <= self.stated + 3.1 * max(least, self.error))
