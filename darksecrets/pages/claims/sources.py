@@ -20,8 +20,8 @@ from darksecrets.pages.claims import failures
 from darksecrets.pages.claims.registry import Question
 
 STATE = "state"
-EMPTY = "has no such rows"
-"""What is said of a table without rows that a question is about."""
+EMPTY = "has no rows"
+"""What is said of a table without rows, or without those that a question is about."""
 
 
 class UnansweredError(Exception):
