@@ -53,11 +53,11 @@ def gather(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -
 
 def why_empty(question: Question) -> str:
     """Why nothing was found, such as ``mean_differences.csv has no rows with tasks 7``."""
-    wanted = [_in_words(column, value) for column, value in question.where.items()]
+    wanted = [_condition(column, value) for column, value in question.where.items()]
     return " with ".join(filter(None, [f"{_file(question)} {EMPTY}", ", ".join(wanted)]))
 
 
-def _in_words(column: str, wanted: object) -> str:
+def _condition(column: str, wanted: object) -> str:
     """What the rows of a question have in a column."""
     if wanted is None:
         return f"no {column}"

@@ -57,6 +57,13 @@ def test_the_page_of_controls_has_the_limits_that_were_found():
     assert f"p < .05 in {rates['seed_effects: p_value < 0.05', unsteady]} % of cases" in page
     words = " ".join(page.split())
     assert f"for some head in {heads} % of models, for some layer in {layers} %" in words
+    by_measure = table[table.index.get_level_values("inference").str.contains(r" by \w+:")]
+    single = by_measure.index.get_level_values("inference").str.contains("p_value")
+    worst = by_measure.loc[single & (by_measure["truth"] == "limit"), "share %"].max()
+    assert f"below .05 in up to {worst:.0f} % of cases; corrected ones keep 5 %" in words
+    corrected = by_measure[~single & (by_measure["truth"] != "power")]
+    assert len(corrected) >= 6
+    assert (corrected["share %"] <= 5).all()
 
 
 def test_the_page_of_null_simulations_has_the_worst_of_every_inference():

@@ -395,6 +395,7 @@ def test_a_reason_says_that_a_number_is_a_p_value_and_has_no_interval(case, said
     found = decide("S4", CASES["S4"][case])
     assert found.reason.startswith(said)
     assert [each.name[-1] for each in found.compared] == ["p-value"] * len(found.compared)
+    assert np.isnan([found.decisive.low, found.decisive.high]).all()
     assert np.isnan([[each.low, each.high] for each in found.compared]).all()
 
 
