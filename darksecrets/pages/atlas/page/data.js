@@ -186,8 +186,6 @@ const wordsOf = (column) => column.name.replaceAll("_", " ");
 // What was chosen for a head, such as the relation that its values are about.
 const choiceOf = (shown, i) => (shown.chosen && Number.isFinite(shown.chosen[i]) ? shown.measure.choices[shown.chosen[i]] : "");
 
-// The same by other measures of attention.
-
 // The measure of what is shown; with its state, if it is not the chosen one.
 function titleOf(shown) {
   const name = nameOf(shown.measure, shown.task || address.task);
