@@ -229,16 +229,15 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
 
 def _compute_blocks(sweep: _Sweep, folder: Path) -> int:
     """Compute the blocks that a folder lacks; return the number of examples that it had."""
-    total = len(sweep.sets) * len(sweep.backend.split)
-    resumed = 0
-    with progress(f"Disabling heads, {sweep.settings.task.name}", total, "predictions") as advance:
-        for number, rows in enumerate(sweep.blocks):
-            file = _file(folder, number)
-            if file.is_file():
-                resumed += len(rows)
-            else:
-                resuming.write_arrays({"logits": sweep.backend.all_logits(rows)}, file)
-            advance(len(sweep.sets) * len(rows))
+    sets, title = len(sweep.sets), f"Disabling heads, {sweep.settings.task.name}"
+    lacking = {n: rows for n, rows in enumerate(sweep.blocks) if not _file(folder, n).is_file()}
+    total = len(sweep.backend.split)
+    resumed = total - sum(map(len, lacking.values()))
+    with progress(title, sets * total, "predictions", sets * resumed) as advance:
+        for number, rows in lacking.items():
+            logits = sweep.backend.all_logits(rows)
+            resuming.write_arrays({"logits": logits}, _file(folder, number))
+            advance(sets * len(rows))
     return resumed
 
 

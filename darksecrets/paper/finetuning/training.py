@@ -283,8 +283,9 @@ class FineTuner(Trainer):
     def run(self, checkpoint: Path | None, checkpoint_seconds: float) -> None:
         """Train from the start or from a checkpoint; afterwards, ``logits`` are the final ones."""
         self.add_callback(_Checkpoints(self.steps_per_epoch, checkpoint_seconds))
-        with progress(f"Fine-tuning {self.task.name}", self.steps, "steps") as advance:
-            self.add_callback(Progress(advance))
+        done = _step(checkpoint) if checkpoint else 0
+        with progress(f"Fine-tuning {self.task.name}", self.steps, "steps", done) as advance:
+            self.add_callback(Progress(advance, done))
             self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
     def capture_steps(self) -> None:
@@ -438,10 +439,15 @@ class _Checkpoints(TrainerCallback):
 
 
 class Progress(TrainerCallback):
-    """Reports progress in steps, including those before a resumption."""
+    """Reports progress in steps.
 
-    def __init__(self, advance: Callable[[int], object]) -> None:
-        self.advance, self.done = advance, 0
+    Args:
+        advance: To be called with the number of steps just done.
+        done: Steps before a resumption.
+    """
+
+    def __init__(self, advance: Callable[[int], object], done: int) -> None:
+        self.advance, self.done = advance, done
 
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object

@@ -125,22 +125,20 @@ def measure(
         "device": devices.best().type,
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
     }
-    tables = []
     rows = list(rows_of(settings.grid))
-    points = sum(len(row.x) for row in rows)
-    with (
-        resuming(output, identity, "*.csv") as kept,
-        progress(f"Loss surface, {of.task.name}", points, "points") as advance,
-    ):
+    with resuming(output, identity, "*.csv") as kept:
+        files = [kept / f"{row.plane}-{row.number}.csv" for row in rows]
+        lacking = [(row, file) for row, file in zip(rows, files, strict=True) if not file.is_file()]
+        total = sum(len(row.x) for row in rows)
+        done = total - sum(len(row.x) for row, _ in lacking)
         blend = Blend(folders, of)
-        for row in rows:
-            file = kept / f"{row.plane}-{row.number}.csv"
-            if not file.is_file():
+        with progress(f"Loss surface, {of.task.name}", total, "points", done) as advance:
+            for row, file in lacking:
                 table = losses_of(row, blend, splits, of.task)
                 LOSS_SURFACES.write(table.assign(seed=of.seed), file)
                 finish(file)
-            tables.append(LOSS_SURFACES.read(file))
-            advance(len(row.x))
+                advance(len(row.x))
+        tables = [LOSS_SURFACES.read(file) for file in files]
         LOSS_SURFACES.write(pd.concat(tables, ignore_index=True), output)
 
 

@@ -1,5 +1,7 @@
 """The sweep, against running the model once per set of heads, one example at a time."""
 
+import re
+
 import cpus
 import numpy as np
 import pytest
@@ -383,7 +385,7 @@ def another(change, bert, data, folder):
     ],
 )
 def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
-    bert, data, tmp_path, monkeypatch, change
+    bert, data, tmp_path, monkeypatch, capsys, change
 ):
     monkeypatch.setitem(module.BLOCK, "cpu", 16)
     with monkeypatch.context() as patch:
@@ -392,8 +394,12 @@ def test_what_a_killed_sweep_left_serves_the_same_sweep_only(
             run(bert, data, tmp_path / "sweep", sets=OWN)
     assert (tmp_path / ".sweep.partial" / "block-0.npz").is_file()
     inputs = another(change, bert, data, tmp_path)
+    capsys.readouterr()
     found, details = run(output=tmp_path / "sweep", **inputs)
     assert details["resumed_examples"] == (16 if change == "nothing" else 0)
+    assert re.search(
+        r"Disabling heads[^\r]*100%[^\r]* (\d+)/\1 \[[^\r]*$", capsys.readouterr().err.rstrip()
+    )
     assert not list(tmp_path.glob(".*.partial"))
     model, folder = inputs.pop("model"), inputs.pop("data")
     expected, _ = loop(model, folder, **inputs)

@@ -1,5 +1,8 @@
 """Progress: a bar in a log."""
 
+import re
+import time
+
 from darksecrets.core.run.progress import progress
 
 
@@ -11,3 +14,15 @@ def test_a_log_says_at_the_end_how_much_was_done(capsys):
     assert said[-1].startswith("maps: 100%")
     assert "30/30" in said[-1]
     assert len(said) <= 3, "a line for every step would fill the log"
+
+
+def test_the_time_left_does_not_count_what_a_killed_job_had_done(capsys):
+    """Of 100 items, 98 were there; the last two take a fifth of a second each."""
+    with progress("maps", 100, "examples", done=98) as advance:
+        for _ in range(2):
+            time.sleep(0.2)
+            advance(1)
+    said = capsys.readouterr().err
+    assert "98/100" in said
+    rate = float(re.findall(r"([0-9.]+) examples/s", said)[-1])
+    assert 2 < rate <= 5

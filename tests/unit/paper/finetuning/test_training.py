@@ -1,6 +1,7 @@
 """Fine-tuning against a plain loop, killed and resumed, diverging; scores against one by one."""
 
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -228,11 +229,15 @@ def test_logits_depend_on_the_batch_by_rounding_alone(inputs, tmp_path, batch_si
     ids=["within an epoch", "while a checkpoint is written"],
 )
 def test_killed_and_resumed_is_the_same_as_uninterrupted(
-    step, unfinished, resumed, inputs, uninterrupted, tmp_path
+    step, unfinished, resumed, inputs, uninterrupted, tmp_path, capsys
 ):
-    """Same bits of all weights, same tables."""
+    """Same bits of all weights, same tables; the bar counts each step once."""
     kill(inputs, tmp_path, step, unfinished=unfinished)
+    capsys.readouterr()
     assert finetune(inputs, tmp_path)["resumed_from_step"] == resumed
+    assert re.search(
+        r"Fine-tuning[^\r]*100%[^\r]* (\d+)/\1 \[[^\r]*$", capsys.readouterr().err.rstrip()
+    )
     assert same(tmp_path, uninterrupted)
     names = {"model", "scores.csv", "predictions.csv", "curve.csv"}
     assert {path.name for path in tmp_path.iterdir()} == names
