@@ -1,14 +1,13 @@
 """Which heads that know nothing of meaning pass the tests of heads, family by family?
 
-    DARKSECRETS_TEST_DATA=FOLDER python benchmarks/ignorant_heads.py [FAMILIES ...] > now.csv
-    python benchmarks/ignorant_heads.py --page before.csv now.csv COMMIT-OF-BEFORE
+    DARKSECRETS_TEST_DATA=FOLDER python benchmarks/ignorant_heads.py [FAMILIES ...]
 
 Every head of the registry (``tests/unit/adversarial/maps.py``) attends by itself, on the 473 links
 of the paper and 500 pairs of STS-B, annotated by the spaCy pipeline of the folder, and on 500
 sentences, 250 pairs or 100 texts of the corpus that ships. Words are whole tokens. Beside them are
 20 heads of each kind of noise, and heads that follow what is looked for in a share of the cases.
-The table, as CSV, is printed. Of two such tables, of an older version and of this one, the page is
-made.
+With names of families, or beginnings of names, only these are tried and printed, and no page is
+written.
 """
 
 from __future__ import annotations
@@ -249,60 +248,51 @@ FAMILIES: dict[str, Callable[[], Iterator[Row]]] = {
 
 NOTES = (
     "A row is a head, a column a family of tests, with the number of tests that a head can pass: "
-    "directions, relations, labels or kinds of expressions. A cell: how many of them it passed at "
-    "commit {older} → passes now; for noise, the sum over {noises} heads. Blank: none in "
-    "either; –: not tried. Texts are those of the program's docstring. The last rows are heads "
-    "that follow what is looked for, in a share of the texts, with a share of the weight. "
-    "{silent} heads passed nothing: they are in [ignorant_heads.csv](ignorant_heads.csv)."
+    "directions, relations, labels or kinds of expressions. A cell: how many of them it passed; "
+    "for noise, the sum over {noises} heads. Blank: none; –: not tried. Texts are those of the "
+    "program's docstring. The last rows are heads that follow what is looked for, in a share of "
+    "the texts, with a share of the weight. {silent} heads passed nothing: they are in "
+    "[ignorant_heads.csv](ignorant_heads.csv)."
 )
 
 
-def page(before: Path, now: Path, older: str) -> None:
-    """Write the table of both versions."""
-    both = {name: pd.read_csv(path, index_col=0) for name, path in (("0", before), ("1", now))}
-    every = pd.concat(both, names=["when"]).reset_index("when")
-    every["head"] = every["head"].str.replace(
-        r"^(random weights|Dirichlet) \d+$", r"\1", regex=True
+def write_page(found: pd.DataFrame) -> None:
+    """Write the table of all families, and what its heads passed as a page."""
+    heads_of = found["head"].str.replace(r"^(random weights|Dirichlet) \d+$", r"\1", regex=True)
+    tests = found.groupby("table")["of"].max()
+    passed = found.groupby([heads_of, "table"], sort=False)["passed"].sum().unstack()
+    # Heads that follow what is looked for come last.
+    knows = passed.index.str.startswith(("follows", "knows"))
+    passed = pd.concat([passed[~knows], passed[knows]])[[*FAMILIES]]
+    cells = passed.map(lambda n: "–" if np.isnan(n) else f"{n:.0f}" if n else "")
+    cells = cells.rename(columns={name: f"{name} ({tests[name]})" for name in FAMILIES})
+    silent = cells.isin(["", "–"]).all(axis="columns")
+    write_results(
+        "ignorant_heads",
+        "Ignorant heads, by family of tests",
+        cells.reset_index(),
+        describe("numpy", "scipy"),
+        NOTES.format(noises=NOISES, silent=silent.sum()),
+        cells[~silent].reset_index().to_markdown(index=False),
     )
-    tests = every.groupby("table")["of"].max()
-    sums = every.groupby(["head", "table", "when"], sort=False)["passed"].sum().unstack()
-    tried = every.groupby(["head", "table", "when"], sort=False)["of"].sum().unstack().notna()
-
-    def cell(at: tuple[str, str]) -> str:
-        if not sums.loc[at].any():
-            return ""
-        counts = (f"{sums.loc[at, n]:.0f}" if tried.loc[at, n] else "–" for n in ("0", "1"))
-        return " → ".join(counts)
-
-    cells = pd.Series([cell(at) for at in sums.index], sums.index).unstack(fill_value="–")
-    order = [*dict.fromkeys(every["head"])]
-    known = [name for name in order if name.startswith(("follows", "knows"))]
-    cells = cells.reindex([*(name for name in order if name not in known), *known])
-    names = [name for name in FAMILIES if name in cells]
-    found = cells[names].rename(columns={name: f"{name} ({tests[name]})" for name in names})
-    title = "Ignorant heads, by family of tests, before and after controls were added"
-    silent = found.isin(["", "–"]).all(axis="columns")
-    notes = NOTES.format(older=older, noises=NOISES, silent=silent.sum())
-    shown = found[~silent].reset_index().to_markdown(index=False)
-    table = found.reset_index()
-    write_results("ignorant_heads", title, table, describe("numpy", "scipy"), notes, shown)
 
 
 def main() -> None:
-    """Run the families and print the table, or write the page."""
+    """Try all families and write the page, or print what some of them give."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("families", nargs="*", metavar="FAMILIES", help=", ".join(FAMILIES))
-    parser.add_argument("--page", nargs=3, metavar=("BEFORE", "NOW", "COMMIT"))
-    options = parser.parse_args()
-    if options.page:
-        before, now, older = options.page
-        page(Path(before), Path(now), older)
-        return
-    names, found = options.families, []
-    for name, of in FAMILIES.items():
-        if not names or any(name.startswith(one) for one in names):
-            found += [{"table": name, **one} for one in of()]
-    pd.DataFrame(found).to_csv(sys.stdout)
+    names = parser.parse_args().families
+    rows = [
+        {"table": name, **one}
+        for name, of in FAMILIES.items()
+        if not names or name.startswith(tuple(names))
+        for one in of()
+    ]
+    found = pd.DataFrame(rows)
+    if names:
+        found.to_csv(sys.stdout, index=False)
+    else:
+        write_page(found)
 
 
 if __name__ == "__main__":

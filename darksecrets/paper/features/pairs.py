@@ -22,8 +22,8 @@ same tokens attend to other words of their length and frequency. *First letter* 
 are other words that begin, or end, alike. A head may still attend to words by another part of their
 form: no control of a text tells it from one that attends to equal words.
 
-Heads that know nothing of relations pass if any of these controls is left out (
-`benchmarks/results/adversaries.md`).
+The page `benchmarks/results/ignorant_heads.md` has heads that know nothing of relations and pass
+them all.
 """
 
 from __future__ import annotations
