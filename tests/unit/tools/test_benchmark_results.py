@@ -66,6 +66,25 @@ def test_the_page_of_controls_has_the_limits_that_were_found():
     assert (corrected["share %"] <= 5).all()
 
 
+def test_the_page_of_controls_has_the_ignorant_heads_that_pass():
+    page = (ROOT / "docs" / "methods" / "controls.md").read_text(encoding="utf-8")
+    table = pd.read_csv(RESULTS / "ignorant_heads.csv", index_col="head", keep_default_na=False)
+    table = table.drop(columns="machine")
+    real = [name for name in table if "473" in name or "STS-B" in name]
+    ignorant = table[~table.index.str.startswith(("follows", "knows"))].replace("–", "")
+    passed = ignorant[(ignorant != "").any(axis="columns")]
+    kinds = passed.groupby(passed.index.str.partition(",").get_level_values(0)).first()
+    assert set(kinds.index) == {
+        "words of the same of 5 random classes",
+        "nearest word of the same frequency",
+        "all longer words on both sides",
+    }
+    assert (kinds[real] != "").any(axis="columns").sum() == 1
+    words = " ".join(page.split())
+    assert "On real texts one passes" in words
+    assert "On generated texts two more" in words
+
+
 def test_the_page_of_null_simulations_has_the_worst_of_every_inference():
     table = pd.read_csv(RESULTS / "adversaries.csv", keep_default_na=False)
     nulls = table[table["truth"] == "null"]
