@@ -98,16 +98,21 @@ def _share_as_low(effects: Floats, layers: Integers, chosen: Integers) -> float:
 def equal_words_of_worst(worst: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
     """How much the heads that a task needs attend to words of both sentences, beside controls.
 
+    Some heads are always the worst, also where no head matters. A task needs those whose loss costs
+    it something significant in every seed.
+
     Args:
         worst: The table ``worst_heads``.
         controls: The table ``equal_word_controls``.
 
     Returns:
         Columns ``task``, ``state``, ``seed``, ``rank``, ``control``; ``value``, what exceeds the
-        control, with ``low`` and ``high``.
+        control, with ``low`` and ``high``; these are NaN of heads that the task does not need.
     """
     key = ["task", "state", *_PLACE]
     names = {"difference": "value", "difference_low": "low", "difference_high": "high"}
     equal = controls[[*key, "seed", "control", *names]].rename(columns=names)
-    both = worst[[*key, "rank"]].merge(equal, on=key)
-    return both[["task", "state", "seed", "rank", "control", "value", "low", "high"]]
+    needed = (worst["delta"] < 0) & (worst["q_value"] < LEVEL)
+    both = worst.assign(needed=needed)[[*key, "rank", "needed"]].merge(equal, on=key)
+    both.loc[~both["needed"], list(ESTIMATE)] = np.nan
+    return both[["task", "state", "seed", "rank", "control", *ESTIMATE]]

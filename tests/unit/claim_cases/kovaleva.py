@@ -191,11 +191,11 @@ def needed(elsewhere: float) -> Frames:
     return {"head_ablation": table.assign(over_layer=table["delta"], **ends)}
 
 
-def words(over: float, on_control: float) -> Frames:
-    heads = {(task, rank): 0.0 for task in TASKS for rank in (1, 2)}
-    places = made(
-        "worst_heads", "delta", heads, each=("task", "rank"), layer=1, metric="accuracy", **TUNED
-    )
+def words(over: float, on_control: float, cost: float = 5.0, q_value: float = 0.01) -> Frames:
+    """What two heads of each task exceed controls by, and what losing them costs."""
+    heads = {(task, rank): -cost for task in TASKS for rank in (1, 2)}
+    fixed = TUNED | {"layer": 1, "metric": "accuracy", "q_value": q_value}
+    places = made("worst_heads", "delta", heads, each=("task", "rank"), **fixed)
     places["worst_heads"]["head"] = places["worst_heads"]["rank"]
     values = crossed(TASKS, [1], [1, 2], EQUAL_CONTROLS, value=over)
     values |= crossed(TASKS, [1], [1, 2], ["sum"], value=on_control)
@@ -324,6 +324,8 @@ CASES: dict[str, dict[Answer, Frames]] = {
 }
 
 ALSO = [
+    ("47", OPEN, words(0.2, 0.2, q_value=0.5)),  # all heads attend to such words, and none matters
+    ("47", OPEN, words(0.2, 0.2, cost=-5.0)),  # nor if losing the worst ones helps
     ("19", NO, beside_random(1, 1)),  # as many heads of random weights stand out
     ("19", YES, beside_random(2, 1)),
 ]

@@ -77,7 +77,7 @@ def test_heads_of_a_layer_that_matters_alike_are_no_heads_in_common():
 
 def test_equal_words_of_the_worst_heads_have_seven_controls():
     key = {"task": ["RTE"] * 2, "state": "finetuned", "layer": [2, 4], "head": [3, 1]}
-    worst = pd.DataFrame(key | {"rank": [1, 2]})
+    worst = pd.DataFrame(key | {"rank": [1, 2], "delta": -3.0, "q_value": [0.01, 0.04]})
     controls = []
     for number, name in enumerate(EQUAL_CONTROLS):
         fixed = {"seed": 1, "control": name}
@@ -91,6 +91,10 @@ def test_equal_words_of_the_worst_heads_have_seven_controls():
     assert of_sum[["value", "low", "high"]].to_numpy().tolist() == [
         [number, number - 1, number + 1]
     ]
+    for other in ({"q_value": [0.01, 0.06]}, {"delta": [-3.0, 1.0]}):
+        found = equal_words_of_worst(worst.assign(**other), own)
+        known = found[["value", "low", "high"]].notna().all(axis=1)
+        assert known.tolist() == (found["rank"] == 1).tolist()
 
 
 def test_differences_between_tasks_are_cochrans_q_of_each_head(heads):
