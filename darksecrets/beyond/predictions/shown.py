@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -311,9 +312,24 @@ def right_over_majority(cloze: pd.DataFrame) -> pd.DataFrame:
 
 
 def same_under_conditions(cloze: pd.DataFrame) -> pd.DataFrame:
-    """The share of items with the same first word under another condition, by set and condition."""
-    rows = named(cloze[cloze["same"].notna()], "same")
-    return rows[["state", "seed", "set", "condition", *ESTIMATE]]
+    """The share of items with the same first word under another condition, by set and condition.
+
+    An encoder that says one word whatever the sentence changes nothing under any condition. So
+    there is no value of a set without its condition, whose right words it does not find more often
+    than their most frequent one would be right.
+
+    Args:
+        cloze: The table of that name.
+
+    Returns:
+        Columns ``state``, ``seed``, ``set``, ``condition``; ``value``, with ``low`` and ``high``.
+    """
+    of_set = ["state", "seed", "set"]
+    plain = cloze[cloze["same"].isna()].drop_duplicates(of_set)
+    known = plain.assign(known=plain["first_low"] > plain["majority"])[[*of_set, "known"]]
+    rows = named(cloze[cloze["same"].notna()], "same").merge(known, on=of_set)
+    rows.loc[~rows["known"], list(ESTIMATE)] = math.nan
+    return rows[[*of_set, "condition", *ESTIMATE]]
 
 
 def trees_over_random(trees: pd.DataFrame) -> pd.DataFrame:

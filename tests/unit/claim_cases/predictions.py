@@ -43,13 +43,17 @@ def answered(first: float, half: float = 0.05) -> Frames:
     return whole({"cloze": pd.DataFrame(rows)})
 
 
-def conditions(condition: str, same: float, half: float = 0.05) -> Frames:
-    """How often the first word stays the same under a condition; never under another."""
-    rows = [
-        {"state": "pretrained", "seed": pd.NA, "set": "facts", "condition": name, "same": share}
-        | {"same_low": share - half, "same_high": share + half}
-        for name, share in (("first", None), (condition, same), ("other", 1 - same))
-        if share is not None
+def conditions(condition: str, same: float, half: float = 0.05, first: float = 0.5) -> Frames:
+    """How often the first word stays the same under a condition; never under another.
+
+    Without a condition, it is right in a share of sentences, of which a quarter have one word.
+    """
+    fixed = {"state": "pretrained", "seed": pd.NA, "set": "facts", "majority": 0.25}
+    right = {"first": first, "first_low": first - half, "first_high": first + half}
+    rows = [fixed | right | {"condition": "plain"}] + [
+        fixed
+        | {"condition": name, "same": share, "same_low": share - half, "same_high": share + half}
+        for name, share in ((condition, same), ("other", 1 - same))
     ]
     return whole({"cloze": pd.DataFrame(rows)})
 
@@ -77,4 +81,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
 ALSO = [
     ("M1", NO, agreement([0.9, 0.8, 0.7], [-0.2, 0.3, 0.3])),  # bigrams know more
     ("M2", NO, impact(0.1, random=0.8)),  # random weights know more
+    # An encoder that says one word whatever the sentence.
+    ("M4", OPEN, conditions("negated", 1.0, first=0.25)),
+    ("M5", OPEN, conditions("reversed", 1.0, first=0.25)),
 ]
