@@ -13,7 +13,13 @@ import pandas as pd
 from darksecrets.pages.claims.answers import Answer, every, some
 from darksecrets.pages.claims.estimates import Estimate, Threshold, difference
 from darksecrets.pages.claims.gathering import ABSENT, NUMBERS, gather, why_empty
-from darksecrets.pages.claims.needed import OF_TEST, joined, lacks_in_words, needs_in_words
+from darksecrets.pages.claims.needed import (
+    NOTHING,
+    OF_TEST,
+    joined,
+    lacks_in_words,
+    needs_in_words,
+)
 from darksecrets.pages.claims.registry import Claim, Extreme, Paper, Question
 from darksecrets.pages.claims.sources import Run, Tables, UnansweredError
 from darksecrets.pages.claims.tables import NOT_COMPARABLE, UNDECIDED
@@ -189,6 +195,9 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
         finding = _compare_with_threshold(
             question.quantifier, question.threshold, estimates, estimates
         )
+    if question.premise and finding.answer == Answer.NO:
+        reason = f"nothing to explain: {finding.reason}"
+        return replace(finding, answer=Answer.OPEN, reason=reason, needs=NOTHING)
     return _as_test(finding, question.value) if question.test else finding
 
 

@@ -16,7 +16,8 @@ A_TASK = "the task "
 """What a number lacks whose task is not in the run, before the task's name."""
 SEEDS, EXAMPLES, EITHER = "more seeds", "more examples", "more seeds or examples"
 NOTHING = "nothing in a run can decide it"
-"""What is said of numbers so near the border that fine-tunings that fail could move them across."""
+"""What is said of numbers so near the border that fine-tunings that fail could move them across,
+and of explanations of what is not so."""
 OF_TEST = "would need more examples, seeds or heads: a p-value does not say which"
 """What is said of claims that a p-value leaves open."""
 

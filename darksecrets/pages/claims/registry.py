@@ -59,6 +59,7 @@ class Question:
         exact: Whether the number has no uncertainty, such as the size of a file.
         test: Whether ``value`` is a p-value or q-value, which can only prove the statement, not
             disprove it: the interval is from 0 to the value.
+        premise: Whether it is what the claim explains: if it is refuted, the claim is open.
         if_present: Whether things without rows are left out, such as features that a task lacks.
         tasks: Tasks that the statement is about; all of the paper's if empty.
         quantifier: For which of the things the statement is made.
@@ -77,6 +78,7 @@ class Question:
     bounds: tuple[float, float] = (-math.inf, math.inf)
     exact: bool = False
     test: bool = False
+    premise: bool = False
     if_present: bool = False
     tasks: tuple[str, ...] = ()
     quantifier: Quantifier = "every"

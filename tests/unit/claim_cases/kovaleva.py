@@ -111,13 +111,16 @@ def trends(cls: float, sep: float, p_value: float = 0.01) -> Frames:
     return made("attention_trends", "correlation", values, each=("task", "feature"), **fixed)
 
 
-def sums_of_sep(others: float, uniform: float = 0.1) -> Frames:
-    """On SST-2 and on others, whose texts are as long unless `uniform` says otherwise."""
+def sums_of_sep(others: float, uniform: float = 0.1, premise: Answer = YES) -> Frames:
+    """On SST-2 and on others, whose texts are as long unless `uniform` says otherwise.
+
+    The premise is that a single [SEP] gets most on SST-2.
+    """
     values = tasks(others, SST_2=0.5)
     frames = levels("weight", values, "total", half=0.02, feature="[SEP]")
     table = frames["attention_levels"]
     table["uniform"] = table["task"].map(lambda task: 0.1 if task == "SST-2" else uniform)
-    return beside_untrained(frames, table["uniform"])
+    return together(beside_untrained(frames, table["uniform"]), most_attention_to_sep()[premise])
 
 
 def beside_untrained(frames: Frames, weight: float | pd.Series) -> Frames:
@@ -324,6 +327,9 @@ CASES: dict[str, dict[Answer, Frames]] = {
 }
 
 ALSO = [
+    ("28", OPEN, sums_of_sep(0.8, premise=NO)),  # nothing to explain
+    ("28", OPEN, sums_of_sep(0.8, premise=OPEN)),
+    ("28", NO, sums_of_sep(0.2, premise=NO)),
     ("47", OPEN, words(0.2, 0.2, q_value=0.5)),  # all heads attend to such words, and none matters
     ("47", OPEN, words(0.2, 0.2, cost=-5.0)),  # nor if losing the worst ones helps
     ("19", NO, beside_random(1, 1)),  # as many heads of random weights stand out
