@@ -9,6 +9,7 @@ import pandas as pd
 from darksecrets.core.plotting import kit
 from darksecrets.core.plotting.drawing import Given
 from darksecrets.core.run.tables import Table
+from darksecrets.core.stats import LEVEL
 from darksecrets.pages.encoders.reading import FinishedRun, common_tasks
 from darksecrets.paper.ablation.tables import HEAD_ABLATION
 from darksecrets.paper.finetuning.tables import COSINE
@@ -96,19 +97,32 @@ def draw_changes(runs: Sequence[FinishedRun], tasks: Sequence[str]) -> kit.Figur
 
 def draw_effects(runs: Sequence[FinishedRun], tasks: Sequence[str]) -> kit.Figure:
     """Draw what disabling a head changes, on tasks' first metrics, a panel for each encoder."""
-    grids = {}
-    for run in runs:
-        table = kit.pick(run.tables[HEAD_ABLATION.name], state=STATE, task=tasks)
-        main = table["task"].map({task: run.metrics[task][0] for task in tasks})
-        grids[run.name] = kit.grid(table[table["metric"] == main], "delta")
+    effects = {run.name: _effects(run, tasks) for run in runs}
+    grids = {name: kit.grid(table, "delta") for name, table in effects.items()}
     high = max(float(values.abs().max().max()) for values in grids.values()) or 1.0
-    worst = {name: float(values.min().min()) for name, values in grids.items()}
-    said = ", ".join(f"{-value:.1f} points ({name})" for name, value in worst.items())
+    said = ", ".join(
+        f"{needed_heads(table)} of {grids[name].size} ({name})" for name, table in effects.items()
+    )
     bar = kit.Bar("Change of the score, points", below=True)
 
     def heads(axes: kit.Axes, name: str) -> kit.QuadMesh:
         return kit.matrix(axes, grids[name], kit.CHANGE, high)
 
     panel = kit.Panel(heads, "heads", x="Head", y="Layer", height=1.3, bar=bar)
-    headline = f"The head that matters most costs {said}"
+    headline = f"Heads that some task needs in every seed: {said}"
     return kit.page(_sources(tasks), headline, kit.Grid(list(grids), panel), width=kit.PAGE)
+
+
+def _effects(run: FinishedRun, tasks: Sequence[str]) -> pd.DataFrame:
+    """Effects of the heads of fine-tuned models on the first metrics of tasks."""
+    table = kit.pick(run.tables[HEAD_ABLATION.name], state=STATE, task=tasks)
+    return table[
+        table["metric"] == table["task"].map({task: run.metrics[task][0] for task in tasks})
+    ]
+
+
+def needed_heads(effects: pd.DataFrame) -> int:
+    """Heads whose loss costs a task something significant in each of its seeds."""
+    costs = effects.assign(costs=(effects["delta"] < 0) & (effects["q_value"] < LEVEL))
+    in_every_seed = costs.groupby(["task", "layer", "head"])["costs"].all()
+    return int(in_every_seed.groupby(["layer", "head"]).any().sum())

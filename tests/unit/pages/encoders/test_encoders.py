@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,22 @@ def test_maps_of_heads_are_means_and_share_a_scale(runs):
         ]
         assert found[1, 4] == pytest.approx(np.mean(values))
     assert headline_of(changed).endswith("in 2 of 2 encoders")
+
+
+def test_the_headline_counts_heads_whose_loss_costs_in_every_seed(runs):
+    """Beside a loop; where no effect is significant, some head still has the lowest mean."""
+    table = runs[0].tables["head_ablation"]
+    needed = set()
+    for task, metric in zip(TASKS, ("f1", "pearson", "accuracy"), strict=True):
+        of = table[(table["state"] == "finetuned") & (table["metric"] == metric)]
+        for place, own in of[of["task"] == task].groupby(["layer", "head"]):
+            if all(d < 0 and q < 0.05 for d, q in zip(own["delta"], own["q_value"], strict=True)):
+                needed.add(place)
+    assert 0 < len(needed) < 30
+    said = headline_of(figures.draw_effects(runs, TASKS))
+    assert f": {len(needed)} of 72 (MiniLM, 6 layers), " in said
+    none = replace(runs[0], tables={"head_ablation": table.assign(q_value=0.06)})
+    assert ": 0 of 72 (MiniLM, 6 layers)" in headline_of(figures.draw_effects([none], TASKS))
 
 
 def test_claims_are_counted_over_encoders(runs):
