@@ -163,6 +163,9 @@ def excess_over_random(scores: pd.DataFrame) -> pd.DataFrame:
 def deficit_to_good(scores: pd.DataFrame) -> pd.DataFrame:
     """How far re-trained bad subnetworks are behind good ones.
 
+    Where training fails, both predict the most frequent label, and neither is behind. So there is a
+    value only where the good one, by the lower end of its interval, has learned more than that.
+
     Args:
         scores: The table ``subnetwork_scores``.
 
@@ -171,10 +174,14 @@ def deficit_to_good(scores: pd.DataFrame) -> pd.DataFrame:
         ``high``, valid for any dependence. Subnetworks of another size are left out.
     """
     ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
-    rows = accuracy_rows(scores)[[*_MODEL, "subnetwork", "trained", "same_size", *ends]]
+    rows = accuracy_rows(scores)
     again = rows[(rows["trained"] == RETRAINED) & rows["same_size"]].rename(columns=ends)
+    again = again.assign(learned=again["baseline"] + again["low"] > again["chance"])
+    again = again[[*_MODEL, "subnetwork", *ESTIMATE, "learned"]]
     good, bad = (again[again["subnetwork"] == kind] for kind in (GOOD, BAD))
-    return minus(good, bad, _MODEL)[[*_MODEL, *ESTIMATE]]
+    behind = minus(good, bad, _MODEL)
+    behind.loc[~behind["learned"], list(ESTIMATE)] = np.nan
+    return behind[[*_MODEL, *ESTIMATE]]
 
 
 def agreement_of_heads(agreement: pd.DataFrame) -> pd.DataFrame:

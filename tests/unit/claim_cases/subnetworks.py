@@ -7,14 +7,24 @@ from darksecrets.pages.claims.answers import Answer
 
 
 def scores(
-    good: float, bad: float, half: float, *, again: float = -10, same: bool = True
+    good: float,
+    bad: float,
+    half: float,
+    *,
+    again: float = -10,
+    same: bool = True,
+    chance: float = 50,
 ) -> Frames:
-    """Differences to random subnetworks in points; and of bad ones that are trained again."""
+    """Differences to random subnetworks in points; and of bad ones that are trained again.
+
+    Good ones that are trained again score 82, three points below the whole model.
+    """
     rows = [
         {"task": task, "state": "finetuned", "seed": seed, "metric": metric, "subnetwork": kind}
         | {"trained": trained, "same_size": same or kind != "bad", "over_random": over}
         | {"over_random_low": over - half, "over_random_high": over + half}
         | {"delta": delta, "ci_low": delta - 2, "ci_high": delta + 2}
+        | {"baseline": 85, "chance": chance}
         for task in ON
         for metric in ON[task]
         for seed in SEEDS
@@ -49,5 +59,6 @@ CASES: dict[str, dict[Answer, Frames]] = {
 ALSO = [
     ("L2", OPEN, scores(20, -10, 5, same=False)),  # a rest that is too small
     ("L3", OPEN, scores(20, -10, 5, same=False)),
+    ("L3", OPEN, scores(20, -10, 5, again=-3, chance=82)),  # neither has learned the task again
     ("L4", OPEN, kappa(float("nan"), float("nan"), 0.1)),  # one seed
 ]
