@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from darksecrets.beyond.importance import declared
@@ -294,6 +295,8 @@ def layers_with_one_head(needs: pd.DataFrame) -> pd.DataFrame:
 def few_heads_by_gates(learned: pd.DataFrame) -> pd.DataFrame:
     """What is lost if gates that learn close at least three quarters of the heads.
 
+    Nothing is lost where training on with all heads has failed, so there is no value then.
+
     Args:
         learned: The table ``learned_gates``.
 
@@ -306,6 +309,7 @@ def few_heads_by_gates(learned: pd.DataFrame) -> pd.DataFrame:
     rows = rows[(rows["chosen_by"] == LEARNED) & (rows["weights"] == TRAINED_ON)]
     few = rows[rows["share"] <= FEW].sort_values("penalty").drop_duplicates(_MODEL)
     ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
+    few.loc[few["baseline"] <= few["chance"], list(ends)] = np.nan
     return few[[*_MODEL, *ends]].rename(columns=ends)
 
 

@@ -61,12 +61,16 @@ def structure(rte: float, mrpc: float, half: float) -> Frames:
     return whole({"important_heads": pd.DataFrame(rows)})
 
 
-def gates(rte: float, mrpc: float, half: float = 0.5) -> Frames:
-    """Differences at a penalty that leaves a quarter of the heads; others are far off."""
+def gates(rte: float, mrpc: float, half: float = 0.5, baseline: float = 80) -> Frames:
+    """Differences at a penalty that leaves a quarter of the heads; others are far off.
+
+    The most frequent label has a score of 60.
+    """
     rows = [
         {"task": task, "state": "finetuned", "seed": seed, "metric": metric, "penalty": penalty}
         | {"chosen_by": chosen_by, "weights": weights, "share": share, "delta": delta + more}
         | {"ci_low": delta + more - half, "ci_high": delta + more + half}
+        | {"baseline": baseline, "chance": 60}
         for task, delta in (("RTE", rte), ("MRPC", mrpc))
         for metric in ON[task]
         for seed in SEEDS
@@ -90,6 +94,7 @@ CASES: dict[str, dict[Answer, Frames]] = {
 }
 
 ALSO = [
+    ("V2", OPEN, gates(-0.2, 0.5, baseline=60)),  # training on has failed
     ("P1", NO, pruned(30, 30, -6.0)),  # only the training examples tolerate them
     ("P1", OPEN, pruned(0, 0, chosen_on=0)),  # all of them made the orders
 ]
