@@ -96,16 +96,16 @@ def main() -> None:
 
 def shown(table: pd.DataFrame) -> str:
     """What the page shows: inferences with their worst null, and every limit and known effect."""
-    rates = ["share %", "± %", "stated %"]
-    of = dict(list(table.groupby("truth")))
-    limits, effects = (of[truth][["inference", "tried on", *rates]] for truth in (LIMIT, POWER))
+    columns = ["inference", "tried on", "share %", "± %"]
+    limits = table.loc[table["truth"] == LIMIT, [*columns, "stated %"]]
+    effects = table.loc[table["truth"] == POWER, columns]
     parts = [
         f"## Null: nothing is there\n\n{NULLS}",
-        worst(of[NULL]).to_markdown(index=False),
+        worst(table[table["truth"] == NULL]).to_markdown(index=False),
         "## Limit: nothing is there, and the inference does not see it",
         limits.to_markdown(index=False),
         "## Power: an effect is there",
-        effects.drop(columns="stated %").to_markdown(index=False),
+        effects.to_markdown(index=False),
     ]
     return "\n\n".join(parts)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from darksecrets.beyond.importance import declared
@@ -20,6 +19,7 @@ from darksecrets.beyond.importance.declared import (
 from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
+from darksecrets.core.stats.independent import ESTIMATE, blanked
 from darksecrets.paper.ablation.panels import REFERENCES, compare, rows_of
 
 # Which importance can be trusted: agreement with disabling heads and MLPs (section 4.6).
@@ -309,8 +309,8 @@ def few_heads_by_gates(learned: pd.DataFrame) -> pd.DataFrame:
     rows = rows[(rows["chosen_by"] == LEARNED) & (rows["weights"] == TRAINED_ON)]
     few = rows[rows["share"] <= FEW].sort_values("penalty").drop_duplicates(_MODEL)
     ends = {"delta": "value", "ci_low": "low", "ci_high": "high"}
-    few.loc[few["baseline"] <= few["chance"], list(ends)] = np.nan
-    return few[[*_MODEL, *ends]].rename(columns=ends)
+    few = blanked(few.rename(columns=ends), few["baseline"] <= few["chance"])
+    return few[[*_MODEL, *ESTIMATE]]
 
 
 def structure_correlations(important: pd.DataFrame) -> pd.DataFrame:

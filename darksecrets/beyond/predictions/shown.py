@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +22,7 @@ from darksecrets.beyond.predictions.declared import (
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import FINETUNED, PRETRAINED, RANDOM, STATE_NAMES
 from darksecrets.core.stats import LEVEL
-from darksecrets.core.stats.independent import ESTIMATE, minus, named
+from darksecrets.core.stats.independent import ESTIMATE, blanked, minus, named
 from darksecrets.core.words import listed
 from darksecrets.paper.ablation.panels import (
     HOLLOW,
@@ -325,11 +324,10 @@ def same_under_conditions(cloze: pd.DataFrame) -> pd.DataFrame:
         Columns ``state``, ``seed``, ``set``, ``condition``; ``value``, with ``low`` and ``high``.
     """
     of_set = ["state", "seed", "set"]
-    plain = cloze[cloze["same"].isna()].drop_duplicates(of_set)
-    known = plain.assign(known=plain["first_low"] > plain["majority"])[[*of_set, "known"]]
+    plain = right_over_majority(cloze).drop_duplicates(of_set)
+    known = plain.assign(known=plain["low"] > 0)[[*of_set, "known"]]
     rows = named(cloze[cloze["same"].notna()], "same").merge(known, on=of_set)
-    rows.loc[~rows["known"], list(ESTIMATE)] = math.nan
-    return rows[[*of_set, "condition", *ESTIMATE]]
+    return blanked(rows, ~rows["known"])[[*of_set, "condition", *ESTIMATE]]
 
 
 def trees_over_random(trees: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from darksecrets.beyond.subnetworks.declared import (
 from darksecrets.core.data.metrics import accuracy_rows, titles
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.numbers import written
-from darksecrets.core.stats.independent import ESTIMATE, minus
+from darksecrets.core.stats.independent import ESTIMATE, blanked, minus
 from darksecrets.paper.ablation.panels import CHANCE, INTACT, compare, rows_of
 
 # Scores of subnetworks against the weights that are left (Prasanna et al. 2020, figure 3).
@@ -180,8 +180,7 @@ def deficit_to_good(scores: pd.DataFrame) -> pd.DataFrame:
     again = again[[*_MODEL, "subnetwork", *ESTIMATE, "learned"]]
     good, bad = (again[again["subnetwork"] == kind] for kind in (GOOD, BAD))
     behind = minus(good, bad, _MODEL)
-    behind.loc[~behind["learned"], list(ESTIMATE)] = np.nan
-    return behind[[*_MODEL, *ESTIMATE]]
+    return blanked(behind, ~behind["learned"])[[*_MODEL, *ESTIMATE]]
 
 
 def agreement_of_heads(agreement: pd.DataFrame) -> pd.DataFrame:

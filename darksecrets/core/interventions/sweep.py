@@ -229,7 +229,8 @@ def _load(model_folder: Path, dataset_folder: Path, settings: Settings, threads:
 
 def _compute_blocks(sweep: _Sweep, folder: Path) -> int:
     """Compute the blocks that a folder lacks; return the number of examples that it had."""
-    sets, title = len(sweep.sets), f"Disabling heads, {sweep.settings.task.name}"
+    sets = len(sweep.sets)
+    title = f"Disabling heads, {sweep.settings.task.name}"
     lacking = {n: rows for n, rows in enumerate(sweep.blocks) if not _file(folder, n).is_file()}
     total = len(sweep.backend.split)
     resumed = total - sum(map(len, lacking.values()))

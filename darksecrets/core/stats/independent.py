@@ -67,6 +67,18 @@ def minus(rows: pd.DataFrame, control: pd.DataFrame, on: Sequence[str]) -> pd.Da
     return both.assign(**{name: both[name] - both[f"{name}_control"] for name in ESTIMATE})
 
 
+def blanked(rows: pd.DataFrame, unknown: pd.Series[bool]) -> pd.DataFrame:
+    """Rows without the estimates of some of them, which would say nothing.
+
+    Args:
+        rows: Estimates.
+        unknown: Which of the rows have none.
+    """
+    found = rows.copy()
+    found.loc[unknown, ESTIMATE] = np.nan
+    return found
+
+
 def named(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     """Rows with a column and its interval, such as ``x``, ``x_low``, ``x_high``, as an estimate."""
     return rows.rename(columns={column: "value", f"{column}_low": "low", f"{column}_high": "high"})

@@ -204,9 +204,13 @@ def _answer(question: Question, tasks: Sequence[str], tables: Tables, run: Run) 
 def _as_test(finding: Finding, column: str) -> Finding:
     """Name p-values by their column, if it says more; they have no interval, and never disprove."""
     name = "p-value" if column == Question.value else column
-    compared = [replace(each, low=math.nan, high=math.nan) for each in finding.compared]
-    named = tuple(replace(each, name=(*each.name, name)) for each in compared)
-    decisive = finding.decisive and replace(finding.decisive, low=math.nan, high=math.nan)
+    named = tuple(
+        replace(each, name=(*each.name, name), low=math.nan, high=math.nan)
+        for each in finding.compared
+    )
+    decisive = finding.decisive
+    if decisive:
+        decisive = replace(decisive, low=math.nan, high=math.nan)
     needs = "" if finding.answer != Answer.OPEN else lacks_in_words(finding.compared) or OF_TEST
     return replace(finding, decisive=decisive, compared=named, needs=needs)
 

@@ -53,8 +53,9 @@ def gather(question: Question, tasks: Sequence[str], tables: Tables, run: Run) -
 
 def why_empty(question: Question) -> str:
     """Why nothing was found, such as ``mean_differences.csv has no rows with tasks 7``."""
-    wanted = [_condition(column, value) for column, value in question.where.items()]
-    return " with ".join(filter(None, [f"{_file(question)} {EMPTY}", ", ".join(wanted)]))
+    said = f"{_file(question)} {EMPTY}"
+    wanted = ", ".join(_condition(column, value) for column, value in question.where.items())
+    return f"{said} with {wanted}" if wanted else said
 
 
 def _condition(column: str, wanted: object) -> str:

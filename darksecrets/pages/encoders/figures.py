@@ -9,8 +9,8 @@ import pandas as pd
 from darksecrets.core.plotting import kit
 from darksecrets.core.plotting.drawing import Given
 from darksecrets.core.run.tables import Table
-from darksecrets.core.stats import LEVEL
 from darksecrets.pages.encoders.reading import FinishedRun, common_tasks
+from darksecrets.paper.ablation.findings import significant
 from darksecrets.paper.ablation.tables import HEAD_ABLATION
 from darksecrets.paper.finetuning.tables import COSINE
 from darksecrets.paper.patterns.classes import STRICT
@@ -116,13 +116,11 @@ def draw_effects(runs: Sequence[FinishedRun], tasks: Sequence[str]) -> kit.Figur
 def _effects(run: FinishedRun, tasks: Sequence[str]) -> pd.DataFrame:
     """Effects of the heads of fine-tuned models on the first metrics of tasks."""
     table = kit.pick(run.tables[HEAD_ABLATION.name], state=STATE, task=tasks)
-    return table[
-        table["metric"] == table["task"].map({task: run.metrics[task][0] for task in tasks})
-    ]
+    main = table["task"].map({task: run.metrics[task][0] for task in tasks})
+    return table[table["metric"] == main]
 
 
 def needed_heads(effects: pd.DataFrame) -> int:
     """Heads whose loss costs a task something significant in each of its seeds."""
-    costs = effects.assign(costs=(effects["delta"] < 0) & (effects["q_value"] < LEVEL))
-    in_every_seed = costs.groupby(["task", "layer", "head"])["costs"].all()
-    return int(in_every_seed.groupby(["layer", "head"]).any().sum())
+    in_every_seed = [significant(rows, -1) == 1 for _, rows in effects.groupby("task")]
+    return int(pd.concat(in_every_seed, axis="columns").any(axis="columns").sum())

@@ -9,7 +9,7 @@ import pandas as pd
 
 from darksecrets.core.arrays import Floats, Integers
 from darksecrets.core.stats import LEVEL
-from darksecrets.core.stats.independent import ESTIMATE
+from darksecrets.core.stats.independent import ESTIMATE, blanked
 from darksecrets.core.stats.seeds import critical_value
 
 _MODEL, _PLACE = ["task", "state", "seed", "metric"], ["layer", "head"]
@@ -114,5 +114,4 @@ def equal_words_of_worst(worst: pd.DataFrame, controls: pd.DataFrame) -> pd.Data
     equal = controls[[*key, "seed", "control", *names]].rename(columns=names)
     needed = (worst["delta"] < 0) & (worst["q_value"] < LEVEL)
     both = worst.assign(needed=needed)[[*key, "rank", "needed"]].merge(equal, on=key)
-    both.loc[~both["needed"], list(ESTIMATE)] = np.nan
-    return both[["task", "state", "seed", "rank", "control", *ESTIMATE]]
+    return blanked(both, ~both["needed"])[["task", "state", "seed", "rank", "control", *ESTIMATE]]

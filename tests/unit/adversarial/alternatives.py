@@ -30,7 +30,7 @@ _LIMITS = {
 }
 """Kinds of heads whose single p-values are below .05 too often: the controls cancel sums and
 products of effects on weights, and these measures are not linear in weights. Corrected for all
-heads, none passes."""
+heads, they keep their rate."""
 
 
 def of_links(size: Size, folder: Path) -> Iterator[Trial]:
