@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -151,7 +152,11 @@ def call_snakemake(tmp_path_factory) -> Iterator[Callable[..., subprocess.Comple
             arguments, int(answer), output.read_text(), errors.read_text()
         )
 
-    with subprocess.Popen([sys.executable, server], **pipes) as process:
+    # A folder with a short name: addresses of sockets have at most 103 characters.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen([sys.executable, server, folder], **pipes) as process,
+    ):
         yield call
         process.stdin.close()  # it ends, then
 

@@ -2,14 +2,20 @@
 
 Reads calls from standard input, a JSON object a line, and answers each with its exit code. Only
 Snakemake and its plugins are shared between calls; the workflow and the package `darksecrets` are
-read anew by each.
+read anew by each. Scripts of rules run as `script_server.py` says.
 """
 
 import json
 import os
+import shlex
+import signal
 import sys
+from pathlib import Path
 
+import script_server
 from snakemake.cli import get_argument_parser, main
+
+PYTHON = sys.executable
 
 
 def become(call: dict) -> list[str]:
@@ -27,19 +33,38 @@ def become(call: dict) -> list[str]:
     return call["arguments"]
 
 
-def serve() -> None:
+def write_client(folder: Path, address: str) -> Path:
+    """Write the program that Snakemake takes for its Python."""
+    client = folder / "python"
+    command = shlex.join([PYTHON, "-IS", script_server.__file__, address])
+    client.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    client.chmod(0o755)
+    return client
+
+
+def serve(folder: Path) -> None:
     """Answer calls until standard input is closed."""
+    address = str(folder / "scripts")
+    listener = script_server.listen(address)
+    scripts = os.fork()
+    if scripts == 0:
+        script_server.serve(listener)
+    listener.close()
     get_argument_parser()  # imports the plugins
+    client = str(write_client(folder, address))
     for line in sys.stdin:
         call = json.loads(line)
         child = os.fork()
         if child == 0:
+            if sys.platform == "linux":  # elsewhere, forks of these libraries may crash
+                sys.executable = client
             main(become(call))
             return
         _, status = os.waitpid(child, 0)
         sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
         sys.stdout.flush()
+    os.kill(scripts, signal.SIGTERM)
 
 
 if __name__ == "__main__":
-    serve()
+    serve(Path(sys.argv[1]))

@@ -205,6 +205,14 @@ def test_heads_that_exceed_controls_in_other_measures_are_looked_up(run):
     assert (groups.loc[groups["group"] == "framenet", "heads"] == count).all()
 
 
+def test_a_figure_is_drawn_from_a_notebook_whose_backend_is_not_installed(call, project, run):
+    backend = {"MPLBACKEND": "module://a_backend_that_is_not_installed"}
+    drawn = run / "figures" / "figure5.svg"
+    before = drawn.read_bytes()
+    call(drawn.relative_to(project), "--force", environment={**os.environ, **backend})
+    assert drawn.read_bytes() == before
+
+
 def test_every_figure_is_there_in_every_format(run):
     drawn = {path.stem for path in (run / "figures").glob("*.svg")}
     assert {f"figure{number}" for number in range(1, 10)} <= drawn
