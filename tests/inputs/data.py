@@ -93,6 +93,12 @@ TSV = [
         lambda f: glue(f, dev=HEADER + "a\t1\n"),
         ("dev.tsv", "all 1 examples"),
     ),
+    Case(
+        "validation: one text",
+        lambda f: glue(f, dev=HEADER + "".join(f"a\t{i % 2}\n" for i in range(40))),
+        ("dev.tsv", "all 40 examples have the text 'a'", "tasks.SST-2.text"),
+    ),
+    _train("one text", HEADER + "a\t0\na\t1\n" * 20, "all 40 examples have the text 'a'"),
     Case("no training file", _without("train.tsv"), ("train.tsv", "there is no file")),
     Case("no validation file", _without("dev.tsv"), ("dev.tsv", "there is no file")),
     Case(

@@ -157,7 +157,7 @@ DATA = [
     Case("TSV: two rows", lambda f: glue(f, HEADER + "a\t0\nb\t1\n", HEADER + "c\t0\nd\t1\n")),
     Case("TSV: the same file twice", lambda f: glue(f, GOOD, GOOD)),
     Case("TSV: names of classes", lambda f: glue(f, HEADER + "a\tnegative\nb\t1\n")),
-    Case("TSV: all texts equal", lambda f: glue(f, HEADER + "a\t0\na\t1\n" * 9)),
+    Case("TSV: two texts", lambda f: glue(f, HEADER + "a\t0\nb\t1\n" * 9)),
     Case("TSV: more columns", lambda f: glue(f, "x\tlabel\tsentence\n1\t0\ta\n1\t1\tb\n")),
     Case("CSV: BOM and CRLF", lambda f: own(f, "csv", "\ufefft,l\r\na,no\r\nb,yes\r\n")),
     Case("CSV: line breaks in a field", lambda f: own(f, "csv", 't,l\n"a\nb, ""c""",no\nd,yes\n')),

@@ -11,6 +11,7 @@ from darksecrets.core.data.sources import (
     SPLITS,
     TRAIN,
     VALIDATION,
+    require_different_texts,
     require_every_class,
     say_shared,
 )
@@ -38,7 +39,8 @@ def check(dataset: DatasetDict, task: Task) -> dict[str, Any]:
 
     Raises:
         InputError: A split or column is missing or has the wrong type; a text is empty; a label is
-            out of range; a class has no training example; or an ``idx`` is repeated.
+            out of range; a class has no training example; all texts are the same; or an ``idx`` is
+            repeated.
     """
     if missing := [split for split in SPLITS if split not in dataset]:
         raise InputError(f"{task.name}: no split {', '.join(missing)} among {', '.join(dataset)}.")
@@ -53,8 +55,10 @@ def check(dataset: DatasetDict, task: Task) -> dict[str, Any]:
     texts = list(task.columns)
     repeated = {split: tables[split].duplicated(texts) for split in SPLITS}
     shared = _shared(tables[TRAIN], tables[VALIDATION], texts)
-    columns = tables[VALIDATION][texts].to_numpy().tolist()
-    say_shared(f"{task.name}, {VALIDATION}", shared.tolist(), columns)
+    columns = {split: tables[split][texts].to_numpy().tolist() for split in SPLITS}
+    for split in SPLITS:
+        require_different_texts(task, columns[split], f"{task.name}, {split}")
+    say_shared(f"{task.name}, {VALIDATION}", shared.tolist(), columns[VALIDATION])
     splits = {
         split: {
             "examples": len(table),

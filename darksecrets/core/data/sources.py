@@ -292,7 +292,8 @@ def check_files(task: Task) -> dict[str, list[list[str]]]:
 
     Raises:
         InputError: A file or column is missing, a row is malformed, a class has no training
-            example, or the validation split has one label only; the message says where.
+            example, the validation split has one label only, or all texts of a split are the
+            same; the message says where.
     """
     paths = paths_of(task)
     for split, path in paths.items():
@@ -316,6 +317,8 @@ def check_files(task: Task) -> dict[str, list[list[str]]]:
             f"{paths[TRAIN]}: all {len(labels[TRAIN])} examples have the label {labels[TRAIN][0]}, "
             "expected different labels: nothing can be learned from one. Correct the file."
         )
+    for split, rows in examples.items():
+        require_different_texts(task, [row.texts for row in rows], str(paths[split]))
     seen = {row.texts for row in examples[TRAIN]}
     shared = [row.texts in seen for row in examples[VALIDATION]]
     say_shared(str(paths[VALIDATION]), shared, [row.texts for row in examples[VALIDATION]])
@@ -353,6 +356,24 @@ def say_shared(where: str, shared: Sequence[bool], texts: Sequence[Sequence[str]
             "as %s. Scores on them show what a model remembers: compare the two files.",
             *(where, count, len(shared), 100 * count / len(shared)),
             " | ".join(map(short, first)),
+        )
+
+
+def require_different_texts(task: Task, texts: Sequence[Sequence[str]], where: str) -> None:
+    """Check that a split has at least two different texts.
+
+    Args:
+        task: The task.
+        texts: [examples] the text of each, one or two sentences.
+        where: The split, in words.
+
+    Raises:
+        InputError: All are the same, as where a column of something else was named.
+    """
+    if len(texts) > 1 and len(set(map(tuple, texts))) == 1:
+        raise InputError(
+            f"{where}: all {len(texts)} examples have the text {' | '.join(map(short, texts[0]))}. "
+            f"Name the columns of the texts in tasks.{task.name}.text."
         )
 
 

@@ -73,7 +73,7 @@ def test_statistics_of_random_data_equal_a_loop():
 
 
 def test_statistics_of_single_sentences_and_of_regression():
-    single = check(dataset(SST2, [(0, "a", 1), (1, "a", 0)], [(0, "a", 1)]), SST2)
+    single = check(dataset(SST2, [(0, "a", 1), (1, "a", 0), (2, "b", 0)], [(0, "a", 1)]), SST2)
     assert (single["train"]["duplicates"], single["shared"]) == (1, 1)
     number = check(
         dataset(STSB, [(0, "a", "b", 0.5), (1, "b", "c", 5.0)], [(0, "x", "y", 0)]), STSB
@@ -123,6 +123,16 @@ def test_wrong_form():
         check(dataset(MRPC, TRAIN, VALIDATION), TASKS["QQP"])
     with pytest.raises(InputError, match="MRPC, validation: no examples"):
         check(dataset(MRPC, TRAIN, []), MRPC)
+
+
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_texts_that_are_all_the_same(split):
+    same = [(0, "a", "b", 0), (1, "a", "b", 1)]
+    splits = {"train": TRAIN, "validation": VALIDATION, split: same}
+    with pytest.raises(InputError, match=rf"MRPC, {split}: all 2 examples .*tasks\.MRPC\.text"):
+        check(dataset(MRPC, **splits), MRPC)
+    same[1] = (1, "a", "c", 1)
+    check(dataset(MRPC, **{**splits, split: same}), MRPC)
 
 
 def test_fingerprint_is_of_the_content(tmp_path):
