@@ -16,6 +16,7 @@ from typing import Any
 
 from snakemake.cli import parse_args
 from snakemake.resources import GroupResources
+from tabulate import tabulate
 
 from workflow.lib import compat
 from workflow.lib.targets import is_snakemake
@@ -99,32 +100,23 @@ def table_of(requests: Iterable[Request]) -> str:
     kinds: dict[tuple[str, int, str], list[Request]] = {}
     for one in requests:
         kinds.setdefault((one.name, one.gpus, one.partition), []).append(one)
-    rows = [("job", "jobs", "steps", "cores", "memory", "time", "GPUs", "partition")]
+    rows = []
     for (name, gpus, partition), alike in kinds.items():
         hours, minutes = divmod(max(one.minutes for one in alike), 60)
         rows.append(
-            (
-                name,
-                str(len(alike)),
-                str(sum(one.steps for one in alike)),
-                str(max(one.cores for one in alike)),
-                f"{max(one.memory for one in alike) / 1000:.1f} GB",
-                f"{hours}:{minutes:02}",
-                str(gpus),
-                partition or "default",
-            )
+            {
+                "job": name,
+                "jobs": len(alike),
+                "steps": sum(one.steps for one in alike),
+                "cores": max(one.cores for one in alike),
+                "memory": f"{max(one.memory for one in alike) / 1000:.1f} GB",
+                "time": f"{hours}:{minutes:02}",
+                "GPUs": gpus,
+                "partition": partition or "default",
+            }
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(_line(row, widths) for row in rows)
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """Names to the left, numbers to the right."""
-    first, *numbers, last = (
-        cell.ljust(width) if place in (0, len(row) - 1) else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-    )
-    return "  ".join([first, *numbers, last]).rstrip()
+    sides = ["left", *["right"] * 6, "left"]
+    return tabulate(rows, "keys", "plain", colalign=sides, disable_numparse=True)
 
 
 def describe(dag: Any, arguments: Sequence[str]) -> str:  # noqa: ANN401 - of Snakemake
