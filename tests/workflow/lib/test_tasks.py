@@ -155,7 +155,8 @@ def test_a_wrong_row_is_named_with_its_line_also_after_rows_of_several_lines(tmp
 
 def test_labels_of_json_lines_may_be_numbers_and_truth_values(tmp_path):
     labels = {"true": "yes", "false": "no", 2: "maybe"}
-    lines = "".join(f'{{"text": "a", "topic": {value}}}\n' for value in ("true", "false", "2"))
+    values = ("true", "false", "2")
+    lines = "".join(f'{{"text": "is {value}", "topic": {value}}}\n' for value in values)
     checked(tmp_path, suffix="jsonl", entry={**TOPICS, "labels": labels}, both=lines)
 
 
