@@ -14,6 +14,7 @@ import runpy
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def serve(listener: socket.socket) -> None:
     os.environ["MPLBACKEND"] = "agg"  # as `darksecrets.core.run.job` sets it
     while True:
         connection, _ = listener.accept()
-        for library in LIBRARIES:
+        for library in LIBRARIES:  # at the first script: most calls of Snakemake only plan
             import_module(library)
         gc.freeze()  # collecting garbage would copy these libraries to every fork
         if os.fork() == 0:
@@ -84,19 +85,30 @@ def answer(connection: socket.socket) -> None:
 
 
 def differs(environment: dict[str, str]) -> bool:
-    """Tell whether a variable that is read at import is not what it was here."""
+    """Tell whether a variable that is read at import has a value that it has not had here.
+
+    Some libraries set variables when they are imported, in the process of the tests, too.
+    """
     names = filter(READ_AT_IMPORT.match, {*environment, *INHERITED})
-    return any(environment.get(name) != INHERITED.get(name) for name in names)
+    return any(
+        environment.get(name) not in (INHERITED.get(name), os.environ.get(name)) for name in names
+    )
 
 
-def run(request: dict, files: list[int]) -> None:
-    """Become a process that runs a script as Python does."""
-    for number, file in enumerate(files):
-        os.dup2(file, number)
-    os.chdir(request["folder"])
-    environment = request["environment"]
+def take_over(folder: str, environment: dict[str, str], files: Sequence[int]) -> None:
+    """Take over a caller's folder and environment, and its standard input, output and error."""
+    os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+
+
+def run(request: dict, files: Sequence[int]) -> None:
+    """Become a process that runs a script as Python does."""
+    environment = request["environment"]
+    take_over(request["folder"], environment, files)
     added = environment.get("PYTHONPATH", "").split(os.pathsep)
     ours = {*INHERITED.get("PYTHONPATH", "").split(os.pathsep), sys.path[0]}
     others = [path for path in sys.path if path not in ours]

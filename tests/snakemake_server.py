@@ -20,14 +20,9 @@ PYTHON = sys.executable
 
 def become(call: dict) -> list[str]:
     """Take over a call's folder, environment and output; give Snakemake's arguments."""
-    os.chdir(call["folder"])
-    os.environ.clear()
-    os.environ.update(call["environment"])
     files = (os.devnull, os.O_RDONLY), (call["stdout"], os.O_WRONLY), (call["stderr"], os.O_WRONLY)
-    for number, (path, mode) in enumerate(files):
-        opened = os.open(path, mode)
-        os.dup2(opened, number)
-        os.close(opened)
+    opened = [os.open(path, mode) for path, mode in files]
+    script_server.take_over(call["folder"], call["environment"], opened)
     sys.path[0] = call["folder"]  # as `python -m snakemake` has it
     sys.argv = ["snakemake", *call["arguments"]]
     return call["arguments"]

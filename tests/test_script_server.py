@@ -1,5 +1,6 @@
 """Scripts of rules that tests run are forks, which differ from new processes in time alone."""
 
+import importlib
 import json
 import os
 import sys
@@ -65,6 +66,14 @@ def test_a_fork_has_the_libraries_and_nothing_else_of_another_script(call):
 def test_a_variable_that_is_read_at_import_gets_a_process_of_its_own(call):
     _, (made,) = call("own", HF_HOME="another")
     assert not made["imported"]
+
+
+def test_what_the_libraries_set_when_they_are_imported_is_no_difference(call):
+    before = dict(os.environ)
+    importlib.import_module("transformers.models.bert.modeling_bert")
+    assert os.environ != before or "TORCHINDUCTOR_CACHE_DIR" in before
+    _, (made,) = call("again")
+    assert made["imported"]
 
 
 def test_a_script_that_fails_ends_the_run(call):

@@ -317,11 +317,12 @@ def check_files(task: Task) -> dict[str, list[list[str]]]:
             f"{paths[TRAIN]}: all {len(labels[TRAIN])} examples have the label {labels[TRAIN][0]}, "
             "expected different labels: nothing can be learned from one. Correct the file."
         )
-    for split, rows in examples.items():
-        require_different_texts(task, [row.texts for row in rows], str(paths[split]))
-    seen = {row.texts for row in examples[TRAIN]}
-    shared = [row.texts in seen for row in examples[VALIDATION]]
-    say_shared(str(paths[VALIDATION]), shared, [row.texts for row in examples[VALIDATION]])
+    texts = {split: [row.texts for row in rows] for split, rows in examples.items()}
+    for split, path in paths.items():
+        require_different_texts(task, texts[split], str(path))
+    seen = set(texts[TRAIN])
+    shared = [text in seen for text in texts[VALIDATION]]
+    say_shared(str(paths[VALIDATION]), shared, texts[VALIDATION])
     return {split: _some(rows) for split, rows in examples.items()}
 
 
@@ -370,7 +371,7 @@ def require_different_texts(task: Task, texts: Sequence[Sequence[str]], where: s
     Raises:
         InputError: All are the same, as where a column of something else was named.
     """
-    if len(texts) > 1 and len(set(map(tuple, texts))) == 1:
+    if len(texts) > 1 and all(text == texts[0] for text in texts):
         raise InputError(
             f"{where}: all {len(texts)} examples have the text {' | '.join(map(short, texts[0]))}. "
             f"Name the columns of the texts in tasks.{task.name}.text."

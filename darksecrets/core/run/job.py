@@ -83,8 +83,8 @@ def script(main: Main) -> Main:
 
 
 def _run(main: Main, snakemake: Any) -> None:  # noqa: ANN401 - as above
-    # Libraries make a million objects, none of them garbage: a fifth of the time to import them
-    # and to end Python was spent on looking.
+    # Libraries make a million objects, none of them garbage. Looking for it often would take a
+    # fifth of the time to import them and to end Python.
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)
     log = Path(snakemake.log[0])

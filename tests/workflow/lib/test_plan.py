@@ -15,10 +15,10 @@ def test_jobs_of_a_kind_are_one_row_with_what_the_largest_requests():
         Request("finetune", 1, 4, 17700, 220, 1, "gpu"),
         Request("data", 2, 1, 900, 10, 0, ""),
     ]
-    assert [line.split() for line in table_of(requests).splitlines()] == [
-        ["job", "jobs", "steps", "cores", "memory", "time", "GPUs", "partition"],
-        ["finetune", "2", "2", "8", "17.7", "GB", "3:40", "1", "gpu"],
-        ["data", "1", "2", "1", "0.9", "GB", "0:10", "0", "default"],
+    assert table_of(requests).splitlines() == [
+        "job         jobs    steps    cores    memory    time    GPUs  partition",
+        "finetune       2        2        8   17.7 GB    3:40       1  gpu",
+        "data           1        2        1    0.9 GB    0:10       0  default",
     ]
 
 
