@@ -493,6 +493,21 @@ def _groups(words: Sequence[str | None]) -> Positions:
     return numbered(number if own is None else own for number, own in enumerate(words))
 
 
+def heads_table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
+    """The first of `tables` alone, for models whose controls nobody asks for.
+
+    Args:
+        weights: From `measure`.
+        draws: Random sign changes.
+        seed: Their seed.
+
+    Returns:
+        `HEADS`, without the model.
+    """
+    p, family = _tests(weights, draws, _streams(seed))
+    return HEADS.select(_flat(_heads(weights, intersection_union(p), intersection_union(family))))
+
+
 def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tidy tables of a model's heads (Figure 3): the heads, and each of their controls.
 
@@ -509,32 +524,16 @@ def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.Da
     Returns:
         `HEADS` and `CONTROLS_OF_HEADS`, without the model.
     """
-    controls = {
-        DISTANCE: weights.moved,
-        KEY: weights.unlinked,
-        PLACE: weights.places,
-        QUERY: weights.others,
-    }
-    differences = {name: weights.linked - control for name, control in controls.items()}
-    differences[SUM] = weights.excess
-    differences[PRODUCT] = weights.excess_product
-    together = np.stack([differences[name] for name in CONTROLS], axis=1)
-    groupings = (weights.elements, weights.predicates)
-    streams = [np.random.default_rng(seed), np.random.default_rng([seed, 1])]
-    tests = [
-        sign_flips(together, draws, rng, zero=ROUNDING, groups=groups)
-        for rng, groups in zip(streams, groupings, strict=True)
-    ]
-    p = np.maximum(*(test.p for test in tests))
-    family = np.maximum(*(test.family for test in tests))
+    streams = _streams(seed)
+    p, family = _tests(weights, draws, streams)
     heads = _heads(weights, intersection_union(p), intersection_union(family))
-
+    values = _values(weights)
     missing = np.full(heads["weight"].shape, np.nan)
     parts = []
-    for name, difference, own in zip(CONTROLS, together.swapaxes(0, 1), p, strict=True):
+    for (name, difference), own in zip(_differences(weights).items(), p, strict=True):
         ends = [
             mean_intervals(difference, draws, rng, groups=groups)
-            for rng, groups in zip(streams, groupings, strict=True)
+            for rng, groups in zip(streams, _groupings(weights), strict=True)
         ]
         low, high = np.fmin(ends[0][0], ends[1][0]), np.fmax(ends[0][1], ends[1][1])
         columns = {
@@ -543,7 +542,7 @@ def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.Da
             "head": heads["head"],
             "control": np.full(own.shape, name),
             "sentences": (~np.isnan(difference)).sum(axis=0),
-            "value": nanmean(controls[name], axis=0) if name in controls else missing,
+            "value": nanmean(values[name], axis=0) if name in values else missing,
             "difference": nanmean(difference, axis=0),
             "difference_low": low,
             "difference_high": high,
@@ -551,6 +550,45 @@ def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.Da
         }
         parts.append(_flat(columns))
     return HEADS.select(_flat(heads)), CONTROLS_OF_HEADS.select(pd.concat(parts))
+
+
+def _streams(seed: int) -> list[np.random.Generator]:
+    """Sources of randomness, one for each of `_groupings`."""
+    return [np.random.default_rng(seed), np.random.default_rng([seed, 1])]
+
+
+def _groupings(weights: Weights) -> tuple[Positions, Positions]:
+    """[sentences] numbers of groups that depend on each other, by what they have in common."""
+    return weights.elements, weights.predicates
+
+
+def _values(weights: Weights) -> dict[str, Floats]:
+    """What the controls that are weights of other pairs have, by control."""
+    return {
+        DISTANCE: weights.moved,
+        KEY: weights.unlinked,
+        PLACE: weights.places,
+        QUERY: weights.others,
+    }
+
+
+def _differences(weights: Weights) -> dict[str, Floats]:
+    """How far the linked pairs exceed each control, in the order of `CONTROLS`."""
+    found = {name: weights.linked - value for name, value in _values(weights).items()}
+    found |= {SUM: weights.excess, PRODUCT: weights.excess_product}
+    return {name: found[name] for name in CONTROLS}
+
+
+def _tests(
+    weights: Weights, draws: int, streams: Sequence[np.random.Generator]
+) -> tuple[Floats, Floats]:
+    """[control, direction, layer, head] p-values, and the same corrected over all of these."""
+    together = np.stack(list(_differences(weights).values()), axis=1)
+    tests = [
+        sign_flips(together, draws, rng, zero=ROUNDING, groups=groups)
+        for rng, groups in zip(streams, _groupings(weights), strict=True)
+    ]
+    return np.maximum(*(test.p for test in tests)), np.maximum(*(test.family for test in tests))
 
 
 def _heads(weights: Weights, p: Floats, family: Floats) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from darksecrets.core.attention.store import AttentionStore, Maps
 from darksecrets.core.models.loading import Draw
 from darksecrets.core.run.progress import progress
 from darksecrets.core.run.states import RANDOM
-from darksecrets.paper.framenet.heads import Linked, measure, tables
+from darksecrets.paper.framenet.heads import Linked, heads_table, measure
 from darksecrets.paper.framenet.links import Annotation
 from darksecrets.paper.framenet.tables import RANDOM_HEADS
 
@@ -69,7 +69,7 @@ def count_exceeding(
         annotations: The links.
         draws: How the weights of each are drawn.
         extraction: ``max_length`` and ``batch_size`` of `extract_maps`.
-        tests: ``draws`` and ``seed`` of `heads.tables`.
+        tests: ``draws`` and ``seed`` of `heads_table`.
 
     Returns:
         The table `RANDOM_HEADS`.
@@ -88,6 +88,6 @@ def count_exceeding(
         weights = measure(Linked(JoinedMaps.of(stores), annotations))
     heads, rows = stores[0].heads, []
     for number, draw in enumerate(draws):
-        found, _ = tables(weights.of(slice(number * heads, (number + 1) * heads)), **tests)
+        found = heads_table(weights.of(slice(number * heads, (number + 1) * heads)), **tests)
         rows.append((RANDOM, draw.seed, int(found["exceeds_controls"].sum())))
     return pd.DataFrame(rows, columns=list(RANDOM_HEADS.names))

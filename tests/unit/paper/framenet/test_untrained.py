@@ -1,6 +1,7 @@
 """Heads of encoders with random weights, beside measuring each encoder alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from encoders import FAMILIES
 
@@ -52,13 +53,13 @@ def test_heads_of_all_encoders_are_measured_at_once_as_each_alone(
 
     counted = iter([{1, 3}, set(), {2}])
 
-    def tables(weights, draws, seed):
-        table, controls = heads.tables(weights, draws, seed)
-        chosen = next(counted)
-        return table.assign(exceeds_controls=table.index.isin(chosen)), controls
+    def heads_table(weights, draws, seed):
+        table = heads.heads_table(weights, draws, seed)
+        pd.testing.assert_frame_equal(table, heads.tables(weights, draws, seed)[0])
+        return table.assign(exceeds_controls=table.index.isin(next(counted)))
 
     monkeypatch.setattr(untrained, "measure", spy)
-    monkeypatch.setattr(untrained, "tables", tables)
+    monkeypatch.setattr(untrained, "heads_table", heads_table)
     tests = {"draws": 19, "seed": 1}
     found = untrained.count_exceeding(folder, annotations, draws, EXTRACTION, tests)
     RANDOM_HEADS.check(found, "framenet_random", "")
