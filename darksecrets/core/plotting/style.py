@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.textpath import TextPath
+from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
 from darksecrets.core.plotting.colours import GREY, INK
@@ -314,13 +315,11 @@ def columns_for(names: Sequence[str], width: float) -> int:
 
 @cache
 def width_of(text: str, size: float = SIZE, weight: str = "normal") -> float:
-    """Width of a text in points."""
-    if not text.strip():
-        return 0.0
-    path = TextPath(
-        (0, 0), drawable(text), size=size, prop=FontProperties(family=FONT, weight=weight)
-    )
-    return float(path.get_extents().x1)
+    """Width of a text in points, up to the rightmost of its outlines; 0 if none can be seen."""
+    font = FontProperties(family=FONT, weight=weight)
+    outlines, _ = text_to_path.get_text_path(font, drawable(text))
+    rightmost = np.asarray(outlines)[:, 0].max(initial=0)
+    return float(rightmost * size / text_to_path.FONT_SCALE)
 
 
 def _handle(look: Entry) -> Artist:

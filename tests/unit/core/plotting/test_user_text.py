@@ -2,11 +2,15 @@
 
 from xml.etree import ElementTree
 
+import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from darksecrets.core.plotting import user_text
-from darksecrets.core.plotting.user_text import as_written
+from darksecrets.core.plotting.style import width_of
+from darksecrets.core.plotting.user_text import FONT, as_written
 
 
 @pytest.mark.parametrize("letter", ["\x00", "\x07", "\x1b", "\x1f", "\x7f", "\x85", "\x9b"])
@@ -34,3 +38,19 @@ def test_lines_keep_the_direction_of_the_whole_text():
     first, second = user_text.lines("\u05e9\u05dc " * 4 + "abc", 10)
     assert first[0] == second[0] == "\u200f"
     assert len(user_text.lines("word " * 500, 60)) <= 3
+
+
+@pytest.mark.parametrize(
+    "text", ["Heads of 3 of 4 tasks", "naïve Σ − “quotes” 95 %", "two costs, $5 and $6", "f\u200bj"]
+)
+@pytest.mark.parametrize(("size", "weight"), [(7, "normal"), (9.5, "bold")])
+def test_widths_are_those_of_the_outlines(text, size, weight):
+    font = FontProperties(family=FONT, weight=weight)
+    with mpl.rc_context({"text.parse_math": False}):
+        outlines = TextPath((0, 0), text, size=size, prop=font)
+    assert width_of(text, size, weight) == pytest.approx(outlines.get_extents().x1)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b", "\u200e", "\xad", "\u2800"])
+def test_texts_that_draw_nothing_have_no_width(text):
+    assert width_of(text) == 0
