@@ -92,8 +92,8 @@ IMPORTANCE ?=
 MULTILINGUAL ?=
 
 .PHONY: pictures
-pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= BEYOND= IMPORTANCE=folder)
-	python -m tools.pictures --demo $(DEMO) --real $(REAL) --beyond $(BEYOND) $(if $(IMPORTANCE),--importance $(IMPORTANCE))
+pictures: $(DEVELOPED) ## make the pictures in docs/images again, from finished runs (DEMO= REAL= BEYOND= IMPORTANCE= MULTILINGUAL=folder)
+	python -m tools.pictures --demo $(DEMO) --real $(REAL) --beyond $(BEYOND) $(if $(IMPORTANCE),--importance $(IMPORTANCE)) $(if $(MULTILINGUAL),--multilingual $(MULTILINGUAL))
 
 .PHONY: real-page
 real-page: $(INSTALLED) ## keep the small tables of the real runs in docs/real, and make the pages from them (REAL= BEYOND= IMPORTANCE= MULTILINGUAL=folder)

@@ -1,7 +1,7 @@
 r"""Make the pictures in docs/images again, from finished runs.
 
 python -m tools.pictures --demo results/demo --real results/real --beyond results/real-beyond
-  --importance results/real-importance
+  --importance results/real-importance --multilingual results/real-multilingual
 
 The gallery has all figures of the demonstration. Figures, atlas and report of the real run are
 those of the pages about it; atlas and report are shown in headless Chromium. Pictures of
@@ -81,6 +81,11 @@ BEYOND: Mapping[str, str | Page] = {
 IMPORTANCE: Mapping[str, str | Page] = {"real-pruning-curves.png": "pruning_curves"}
 """Picture of the run on real data in which heads are removed."""
 
+MULTILINGUAL: Mapping[str, str | Page] = {
+    f"real-multilingual-figure{n}.png": f"figure{n}" for n in (2, 5, 8)
+}
+"""Pictures of the run on real data with the second encoder."""
+
 LOOK = "inspect.png"
 """The page of `inspect`: the heads of the tiny BERT on a text."""
 
@@ -94,7 +99,7 @@ EXAMPLES_OF_ENCODER = 2
 
 def made() -> set[str]:
     """Names of all pictures that this module makes."""
-    return {*REAL, *BEYOND, *IMPORTANCE, LOOK, LABELLING, EXAMPLES}
+    return {*REAL, *BEYOND, *IMPORTANCE, *MULTILINGUAL, LOOK, LABELLING, EXAMPLES}
 
 
 class Problems(list[str]):
@@ -280,12 +285,14 @@ def main() -> None:
     parser.add_argument("--real", type=Path, help="folder of a finished run of config/real.yaml")
     parser.add_argument("--beyond", type=Path, help="folder of one of config/real-beyond.yaml")
     parser.add_argument("--importance", type=Path, help="one of config/real-importance.yaml")
+    parser.add_argument("--multilingual", type=Path, help="one of config/real-multilingual.yaml")
     arguments = parser.parse_args()
     problems = Problems()
     for run, pictures, what in (
         (arguments.real, REAL, "real run"),
         (arguments.beyond, BEYOND, "real run of later analyses"),
         (arguments.importance, IMPORTANCE, "real run that removes heads"),
+        (arguments.multilingual, MULTILINGUAL, "real run of the second encoder"),
     ):
         if run is None or not (run / "config.yaml").is_file():
             found = f"{run} is no run" if run else "no folder is given"

@@ -120,7 +120,10 @@ def _gains(chosen_by: Floats, scored_by: Floats, shape: tuple[int, int]) -> tupl
 
     def gain(runs: Integers) -> Floats:
         one, other = chosen_by[:, runs], scored_by[:, runs]
-        return expected_of_chosen(one, other, draws) - other.mean()
+        apart = other - other[:, :1]  # so that runs that are the same gain 0, without rounding
+        found = expected_of_chosen(one, apart, draws) - apart.mean()
+        found[0] = 0.0  # of one run, as above
+        return found
 
     runs = np.arange(chosen_by.shape[1]).reshape(shape)
     variances = []
