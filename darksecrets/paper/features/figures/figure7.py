@@ -9,6 +9,8 @@ import pandas as pd
 
 from darksecrets.core.plotting import kit
 from darksecrets.core.run.states import RANDOM
+from darksecrets.core.words import listed
+from darksecrets.paper.features.profiles import ROUNDING
 from darksecrets.paper.features.tables import CLS_ATTENTION
 
 FEATURES = (
@@ -69,7 +71,10 @@ def values(table: pd.DataFrame, task: str, column: str) -> pd.DataFrame:
 
 
 def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.DataFrame]) -> str:
-    """The cell that is furthest above its control, and both of its numbers."""
+    """The cell that is furthest above its control, and both of its numbers.
+
+    If the head attends to other features as much, which one is furthest is chance: all are named.
+    """
     tasks = list(weights)
     of_cells = np.stack([weights[task].to_numpy(dtype=np.float64) for task in tasks])
     of_tokens = np.stack([controls[task].to_numpy(dtype=np.float64) for task in tasks])
@@ -77,10 +82,16 @@ def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.Dat
     if not excess.max() > 0:
         return "In the last layer, [CLS] attends to no feature more than to random tokens"
     place = np.unravel_index(excess.argmax(), excess.shape)
-    task, feature, head = tasks[place[0]], FEATURES[place[1]], place[2] + 1
+    task, head = tasks[place[0]], place[2] + 1
+    of_head = excess[place[0], :, place[2]]
+    tied = np.flatnonzero(of_head >= excess.max() - ROUNDING * of_cells[place])
+    features = listed([_some(FEATURES[number]) for number in tied])
+    found = f"In the last layer, {task}'s [CLS] gives {features} up to"
+    share = f"{100 * of_cells[place]:.0f}%{' each' if len(tied) > 1 else ''}"
+    return f"{found} {share} (head {head}), random tokens {100 * of_tokens[place]:.0f}%"
+
+
+def _some(feature: str) -> str:
+    """A token with a feature, such as ``a noun``."""
     article = "" if feature in _WITHOUT_ARTICLE else "an " if feature[0] in "aeiou" else "a "
-    found = f"In the last layer, {task}'s [CLS] gives {article}{feature} up to"
-    shares = (
-        f"{100 * of_cells[place]:.0f}% (head {head}), random tokens {100 * of_tokens[place]:.0f}%"
-    )
-    return f"{found} {shares}"
+    return f"{article}{feature}"

@@ -203,6 +203,17 @@ def test_figure7_names_the_feature_that_is_furthest_above_its_control():
     assert "RTE's [CLS] gives a verb up to 97% (head 2)" in said
 
 
+def test_figure7_names_all_features_to_which_the_head_attends_as_much():
+    """In some encoders, the states of [CLS] and [SEP] are the same, so heads cannot choose."""
+    data = attention_from_cls()
+    data["control"] = data["weight"]
+    one = (data["task"] == "RTE") & (data["head"] == 2) & (data["state"] == "finetuned")
+    for feature, weight in {"[CLS]": 0.95, "[SEP]": 0.95003, "noun": 0.94}.items():
+        data.loc[one & (data["feature"] == feature), ["weight", "control"]] = weight, 0.1
+    said = " ".join(headline_of(draw_with(figure7.draw, ALL, cls_attention=data)).split())
+    assert "RTE's [CLS] gives [CLS] and [SEP] up to 95% each (head 2)" in said
+
+
 def test_figure7_names_no_feature_if_none_is_above_its_control():
     data = attention_from_cls()
     data["control"] = data["weight"]
