@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -123,9 +124,15 @@ def critical_value(level: float, *parts: tuple[float, float]) -> float:
         parts: Each part's variance, in any unit, and its degrees of freedom; infinite if it is
             known. All variances 0 count as known.
     """
-    from scipy.stats import t
-
     total = sum(variance for variance, _ in parts)
     if total == 0:
-        return float(t.isf(level / 2, math.inf))
-    return float(sum(v / total * t.isf(level / 2, degrees) for v, degrees in parts if v > 0))
+        return _quantile(level / 2, math.inf)
+    return float(sum(v / total * _quantile(level / 2, degrees) for v, degrees in parts if v > 0))
+
+
+@lru_cache(maxsize=1024)
+def _quantile(share: float, degrees: float) -> float:
+    """The value that Student's t exceeds with a chance; few are asked for, and often."""
+    from scipy.stats import t
+
+    return float(t.isf(share, degrees))
