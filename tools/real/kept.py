@@ -90,6 +90,7 @@ TABLES = {
         "last_layers",
         "patterns",
         "framenet_heads",
+        "cls_attention",
         "head_ablation",
         "layer_ablation",
         "survival",

@@ -295,6 +295,16 @@ def last_layers_of_the_second_encoder_change_more_but_not_most() -> bool:
     return (rows["last"] > rows["rest"]).all() and not rows["greatest"].any()
 
 
+def heads_of_the_second_encoder_do_not_choose_between_cls_and_sep() -> bool:
+    rows = table("cls_attention", MULTILINGUAL).query("state != 'random'")
+    rows = rows[rows["feature"].isin(["[CLS]", "[SEP]"])]
+    models = [rows[name].fillna("") for name in ("task", "state", "seed", "head")]
+    weights = rows["weight"].groupby([*models, rows["feature"]]).first().unstack()
+    apart = (weights["[CLS]"] - weights["[SEP]"]).abs() / weights["[CLS]"]
+    known = len(weights) == 3 * 3 * 12 and weights.notna().all(axis=None)  # tasks, models, heads
+    return known and round(100 * apart.max()) == 3
+
+
 DECIDED: dict[str, Callable[[], bool]] = {
     "Not replicated yet: the paper's own model": other_models_and_tasks_are_not_in_the_run,
     "| tasks | MRPC, STS-B, SST-2, QQP, RTE, QNLI, MNLI |": model_is_small_and_seeds_are_three,
@@ -306,6 +316,9 @@ DECIDED: dict[str, Callable[[], bool]] = {
     "Neither is **the paper's": other_models_and_tasks_are_not_in_the_run,
     "last two layers change more than the mean": (
         last_layers_of_the_second_encoder_change_more_but_not_most
+    ),
+    "[CLS] gives itself and [SEP] nearly the same weight": (
+        heads_of_the_second_encoder_do_not_choose_between_cls_and_sep
     ),
     "of both encoders stand [side by side]": there_are_two_encoders_of_6_and_12_layers,
     "**Of both encoders**, on the tasks": there_are_two_encoders_of_6_and_12_layers,
@@ -367,7 +380,6 @@ NO_RESULT = (
     "Figure 7 needs tags and parses",
     "| run | machine | time |",
     "an answer below is about these encoders, never a verdict",
-    "were classified by an earlier network",
     "On all of the paper's tasks together, §.",
     "The last column has the answer on the tasks",
     "claims.csv] the answers on all tasks",
