@@ -504,7 +504,7 @@ def heads_table(weights: Weights, draws: int, seed: int) -> pd.DataFrame:
     Returns:
         `HEADS`, without the model.
     """
-    p, family = _tests(weights, draws, _streams(seed))
+    p, family = _tests(weights, _differences(weights), draws, _streams(seed))
     return HEADS.select(_flat(_heads(weights, intersection_union(p), intersection_union(family))))
 
 
@@ -525,12 +525,13 @@ def tables(weights: Weights, draws: int, seed: int) -> tuple[pd.DataFrame, pd.Da
         `HEADS` and `CONTROLS_OF_HEADS`, without the model.
     """
     streams = _streams(seed)
-    p, family = _tests(weights, draws, streams)
+    differences = _differences(weights)
+    p, family = _tests(weights, differences, draws, streams)
     heads = _heads(weights, intersection_union(p), intersection_union(family))
     values = _values(weights)
     missing = np.full(heads["weight"].shape, np.nan)
     parts = []
-    for (name, difference), own in zip(_differences(weights).items(), p, strict=True):
+    for (name, difference), own in zip(differences.items(), p, strict=True):
         ends = [
             mean_intervals(difference, draws, rng, groups=groups)
             for rng, groups in zip(streams, _groupings(weights), strict=True)
@@ -580,10 +581,13 @@ def _differences(weights: Weights) -> dict[str, Floats]:
 
 
 def _tests(
-    weights: Weights, draws: int, streams: Sequence[np.random.Generator]
+    weights: Weights,
+    differences: Mapping[str, Floats],
+    draws: int,
+    streams: Sequence[np.random.Generator],
 ) -> tuple[Floats, Floats]:
     """[control, direction, layer, head] p-values, and the same corrected over all of these."""
-    together = np.stack(list(_differences(weights).values()), axis=1)
+    together = np.stack(list(differences.values()), axis=1)
     tests = [
         sign_flips(together, draws, rng, zero=ROUNDING, groups=groups)
         for rng, groups in zip(streams, _groupings(weights), strict=True)

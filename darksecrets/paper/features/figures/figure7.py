@@ -83,12 +83,15 @@ def _headline(weights: Mapping[str, pd.DataFrame], controls: Mapping[str, pd.Dat
         return "In the last layer, [CLS] attends to no feature more than to random tokens"
     place = np.unravel_index(excess.argmax(), excess.shape)
     task, head = tasks[place[0]], place[2] + 1
-    of_head = excess[place[0], :, place[2]]
-    tied = np.flatnonzero(of_head >= excess.max() - ROUNDING * of_cells[place])
+    of_head = of_cells[place[0], :, place[2]]
+    as_much = np.abs(of_head - of_cells[place]) <= ROUNDING * of_cells[place]
+    tied = np.flatnonzero(as_much & (excess[place[0], :, place[2]] > 0))
     features = listed([_some(FEATURES[number]) for number in tied])
+    each, at_most = (" each", "at most ") if len(tied) > 1 else ("", "")
     found = f"In the last layer, {task}'s [CLS] gives {features} up to"
-    share = f"{100 * of_cells[place]:.0f}%{' each' if len(tied) > 1 else ''}"
-    return f"{found} {share} (head {head}), random tokens {100 * of_tokens[place]:.0f}%"
+    share = f"{100 * of_cells[place]:.0f}%{each} (head {head})"
+    by_chance = of_tokens[place[0], tied, place[2]].max()
+    return f"{found} {share}, random tokens {at_most}{100 * by_chance:.0f}%"
 
 
 def _some(feature: str) -> str:
